@@ -59,15 +59,15 @@ const bad = await checkPlan(
 );
 assert.equal(bad.type, 'invalid');
 assert.deepEqual(
-  bad.violations.map(({ code, path }) => `${code} ${path}`),
+  bad.violations.map(({ code, reason = code, path }) => `${reason} ${path}`),
   [
     'plan.deps.cycle nodes[0].depends_on[0]',
-    'plan.input.unknown nodes[0].inputs.top',
+    'input.unknown nodes[0].inputs.top',
     'plan.input.type nodes[0].inputs.query',
-    'plan.ref.type nodes[1].inputs.text',
+    'ref.type nodes[1].inputs.text',
     'plan.tool.unknown nodes[2].tool',
-    'plan.retry.limit nodes[2].retry',
-    'plan.final.missing final_output_node',
+    'retry.limit nodes[2].retry',
+    'final.missing final_output_node',
   ],
 );
 for (const { message } of bad.violations) console.log(message);

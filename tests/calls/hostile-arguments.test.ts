@@ -285,7 +285,10 @@ test.each(['__proto__', 'constructor', 'prototype', 'hasownproperty', 'then', 't
   'B1: `%s` does not name a tool, not even one that exists',
   async (name) => {
     expect(() => defineTool({ name, description: 'Reserved.', execute: () => 1 })).toThrow(
-      expect.objectContaining({ code: expect.stringMatching(/^tool\.name\.(reserved|invalid)$/) as string }),
+      expect.objectContaining({
+        code: 'tool.invalid',
+        reason: expect.stringMatching(/^name\.(reserved|invalid)$/) as string,
+      }),
     );
     await expectUnknown(name);
   },

@@ -1,4 +1,5 @@
 import { allow, ask, definePolicy, deny, type Json, type Policy, upsert } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { executeToolCall } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { type CheckPlanOptions, checkPlan } from '@holdfast/orchestrator';
@@ -323,7 +324,7 @@ describe('policies and their host', () => {
     });
     const bad = { nodes: [step(0, 'test'), pay(1, 'much'), step(2, 'nothing')], final_output_node: 0 };
     const found = await checkPlan(bad as never, { tools, policies: [policy] });
-    expect(found.type === 'invalid' && found.violations.map(({ code }) => code)).toEqual([
+    expect(found.type === 'invalid' && found.violations.map(describeCode)).toEqual([
       'plan.input.type',
       'plan.tool.unknown',
     ]);
@@ -331,12 +332,12 @@ describe('policies and their host', () => {
   });
 
   test.each([
-    { code: 'policy.key.duplicate', policies: [denyTools(['pay']), denyTools(['test'])] },
+    { code: 'policy.invalid', reason: 'key.duplicate', policies: [denyTools(['pay']), denyTools(['test'])] },
     { code: 'policy.tool.unknown', policies: [denyTools(['nowhere'])] },
-  ])('$code, whatever the plan', async ({ code, policies }) => {
+  ])('$code, whatever the plan', async ({ code, reason, policies }) => {
     const good = { nodes: [step(0, 'test')], final_output_node: 0 };
     for (const plan of [good, {}, { status: 'error', error: 'No.' }]) {
-      await expect(checkPlan(plan as never, { tools, policies })).rejects.toMatchObject({ code });
+      await expect(checkPlan(plan as never, { tools, policies })).rejects.toMatchObject({ code, reason });
     }
   });
 
@@ -409,7 +410,8 @@ describe('policies and their host', () => {
     // Which of the last ones come after which of the first is looked at, too.
     const found = await checkPlan({ nodes, final_output_node: 0 } as never, { tools, policies });
     expect(found.type === 'invalid' && found.violations.at(-1)).toMatchObject({
-      code: 'plan.violations.more',
+      code: 'plan.invalid',
+      reason: 'violations.more',
       message: '8620 more problems are not listed.',
     });
     expect(asked.checks).toBeLessThan(2 * 3 * size);

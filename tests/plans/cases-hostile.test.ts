@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { answerApproval } from '@holdfast/executor';
 import { checkPlan, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
 import { jsonSchema } from '@holdfast/schema/json';
@@ -48,7 +49,10 @@ test.each(['then', 'constructor', '__proto__', 'hasOwnProperty', 'valueOf', 'toJ
   async (id) => {
     const source = JSON.stringify({ nodes: [{ id, tool: 'echo' }], final_output_node: id });
     const found = await checkPlan(source, { tools: [tool('echo', echo)] });
-    expect(found).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.node.id.invalid' }, {}] });
+    expect(found).toMatchObject({
+      type: 'invalid',
+      violations: [{ code: 'plan.invalid', reason: 'node.id.invalid' }, {}],
+    });
   },
 );
 
@@ -136,7 +140,7 @@ describe('G6: results that look like something else', () => {
     const found = await checkPlan({ nodes: source, final_output_node: 1 }, { tools: tools(value) });
     // Impossible paths are refused before.
     if (found.type === 'invalid') {
-      expect(found.violations.map(({ code }) => code)).toEqual(['plan.ref.invalid']);
+      expect(found.violations.map(describeCode)).toEqual(['plan.invalid: ref.invalid']);
       return;
     }
     const { trace } = await run(tools(value), source);

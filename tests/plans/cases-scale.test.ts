@@ -61,7 +61,10 @@ describe('the cap', () => {
     ['a text', JSON.stringify(plan)],
   ])('100,000 nodes are refused as one thing: %s', async (_name, source) => {
     const found = await checkPlan(source, { tools: [tool('echo', echo)] });
-    expect(found).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.nodes.limit', path: 'nodes' }] });
+    expect(found).toMatchObject({
+      type: 'invalid',
+      violations: [{ code: 'plan.invalid', reason: 'nodes.limit', path: 'nodes' }],
+    });
     expect(found.type === 'invalid' && found.violations.length).toBe(1);
   });
 
@@ -74,7 +77,7 @@ describe('the cap', () => {
   test('a chain of 10,000 is refused for its length', async () => {
     const chain = many(10_000, (id) => ({ id, tool: 'echo', ...(id === 0 ? {} : { depends_on: [id - 1] }) }));
     const found = await checkPlan({ nodes: chain, final_output_node: 9_999 }, { tools: [tool('echo', echo)] });
-    expect(found).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.depth.limit' }] });
+    expect(found).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.invalid', reason: 'depth.limit' }] });
   });
 });
 

@@ -1,4 +1,5 @@
 import { allow, definePolicy, deny, type Json, type Model, type ModelUsage, type Planner } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { PlannerAnswer, PlannerRequest } from '@holdfast/core/types';
 import {
   type CompileEvent,
@@ -49,7 +50,9 @@ describe('rounds', () => {
       { role: 'assistant', text: worse },
       {
         role: 'user',
-        text: expect.stringMatching(/1\. `last`: .*\(plan\.key\.unknown\)\n2\. `nodes\[0\]\.tool`: (?:.|\n)*\n3\. /),
+        text: expect.stringMatching(
+          /1\. `last`: .*\(plan\.invalid: key\.unknown\)\n2\. `nodes\[0\]\.tool`: (?:.|\n)*\n3\. /,
+        ),
       },
     ]);
     expect(told[2]?.slice(4)).toEqual([
@@ -72,7 +75,7 @@ describe('rounds', () => {
       texts(broken(), `${broken()} `.replace('tulips', 'roses'), good.slice(0, -9), good),
     );
     expect(compiling.error?.code).toBe('plan.invalid');
-    expect(violationsIn(compiling)).toEqual(['plan.json.invalid']);
+    expect(violationsIn(compiling)).toEqual(['plan.invalid: json.invalid']);
     expect(asked(compiling)).toEqual([1, 1, 1]);
   });
 
@@ -106,7 +109,7 @@ describe('rounds', () => {
 
   test.each([
     ['plan', [bad(30), bad(31), `Once more: ${bad(30)}`], [1, 2, 3], tooMany],
-    ['broken plan', [broken(), `${broken()}\n`], [1, 1], 'plan.json.invalid'],
+    ['broken plan', [broken(), `${broken()}\n`], [1, 1], 'plan.invalid: json.invalid'],
   ])('the same %s again is the end', async (_, answers, rounds, violation) => {
     const compiling = await compile(texts(...answers, good), { maxRounds: 9 });
     expect(compiling.error).toMatchObject({
@@ -157,7 +160,7 @@ describe('rounds', () => {
     const [attempt] = attempts[2] ?? [];
     expect(attempt?.text).toHaveLength(200_001);
     expect(attempt?.problems).toHaveLength(51);
-    expect(attempt?.problems.at(-1)).toMatchObject({ code: 'plan.violations.more' });
+    expect(attempt?.problems.at(-1)).toMatchObject({ code: 'plan.invalid', reason: 'violations.more' });
     expect(Object.isFrozen(attempts[2]) && Object.isFrozen(attempt)).toBe(true);
   });
 
@@ -175,7 +178,7 @@ describe('rounds', () => {
 
   test.each([
     [50, 'plan.tool.unknown'],
-    [51, 'plan.violations.more'],
+    [51, 'plan.invalid: violations.more'],
   ])('of %d things that are wrong the last that is told is %s', async (count, last) => {
     const nodes = Array.from({ length: count }, (_, id) => ({ id, tool: 'no_such_tool' }));
     const told: PlannerRequest['attempts'][] = [];
@@ -187,7 +190,7 @@ describe('rounds', () => {
       },
     };
     await compile([], { planner });
-    expect(told[1]?.[0]?.problems.at(-1)?.code).toBe(last);
+    expect(describeCode(told[1]?.[0]?.problems.at(-1) ?? { code: '' })).toBe(last);
   });
 });
 
@@ -334,7 +337,7 @@ describe('what a model does besides', () => {
     const calls = [{ name: 'find_news', arguments: {} }];
     const model = scriptedModel([{ text: good, calls }]);
     const { warnings } = await compilePlan({ request, tools, planner: modelPlanner(model) });
-    expect(warnings.map(({ code }) => code)).toEqual(['planner.calls_ignored']);
+    expect(warnings.map(describeCode)).toEqual(['plan.invalid: calls_ignored']);
     expect(model.requests[0]).toMatchObject({ tools: [], output: undefined });
   });
 
@@ -344,7 +347,11 @@ describe('what a model does besides', () => {
       .replace('}]', ',"retry":1},{"id":9,"tool":"find_news","inputs":{"about":"x",}}]');
     const model = scriptedModel([{ text }]);
     const { warnings, rounds } = await compilePlan({ request, tools, planner: modelPlanner(model) });
-    expect(warnings.map(({ code }) => code)).toEqual(['plan.json.repaired', 'plan.retry.ignored', 'plan.node.unused']);
+    expect(warnings.map(describeCode)).toEqual([
+      'plan.invalid: json.repaired',
+      'plan.invalid: retry.ignored',
+      'plan.invalid: node.unused',
+    ]);
     expect(rounds).toBe(1);
   });
 
@@ -375,13 +382,13 @@ describe('what a model does besides', () => {
 describe('before and after', () => {
   test.each(['', ' \n', 5, undefined])('SUB-1: %j is not a request', async (empty) => {
     const { error, requests } = await compile(texts(good), { request: empty as string });
-    expect([error?.code, requests.length]).toEqual(['plan.request.empty', 0]);
+    expect([error?.code, requests.length]).toEqual(['options.invalid', 0]);
   });
 
   test("the host's mistakes are thrown before anybody is asked", async () => {
     for (const options of [{ tools: [find, find] }, { limits: { maxNodes: 0 } }]) {
       const { error, requests } = await compile(texts(good), options);
-      expect(['tool.name.duplicate', 'options.invalid']).toContain(error?.code);
+      expect(['tool.invalid', 'options.invalid']).toContain(error?.code);
       expect(requests).toHaveLength(0);
     }
   });
@@ -492,7 +499,7 @@ describe('before and after', () => {
     const trace = await runPlan(compiled, { tools, session: createSession(), approve: () => ({ type: 'approve' }) });
     expect(trace).toMatchObject({ status: 'succeeded', digest: compiled.digest });
     expect(() => runPlan({ ...compiled }, { tools, session: createSession() })).toThrow(
-      expect.objectContaining({ code: 'plan.unchecked' }),
+      expect.objectContaining({ code: 'plan.invalid', reason: 'unchecked' }),
     );
   });
 
@@ -517,8 +524,8 @@ describe('planFrom', () => {
   test.each([
     ['a wrong plan', JSON.parse(bad(30)) as unknown, [tooMany]],
     ['the text of one', bad(30), [tooMany]],
-    ['a broken text', broken(), ['plan.json.invalid']],
-    ['a value that is not JSON', { nodes: [() => 1] }, ['plan.json.invalid']],
+    ['a broken text', broken(), ['plan.invalid: json.invalid']],
+    ['a value that is not JSON', { nodes: [() => 1] }, ['plan.invalid: json.invalid']],
     ['no object', 5, ['plan.not_object']],
   ])('%s is refused, once', async (_, source, violations) => {
     const compiling = await compile([], { planner: planFrom(source) });

@@ -42,11 +42,11 @@ describe('what cannot be run', () => {
   ])('%s is not a checked plan', async (_name, make) => {
     const plan = make(await checkedOf([{ id: 0, tool: 'good' }], { tools })) as CheckedPlan;
     expect(() => runPlan(plan, { tools, session: createSession() })).toThrow(
-      expect.objectContaining({ code: 'plan.unchecked' }),
+      expect.objectContaining({ code: 'plan.invalid', reason: 'unchecked' }),
     );
     if (plan === undefined) return;
     const options = { tools, session: createSession(), plan };
-    expect(() => resumePlan(options)).toThrow(expect.objectContaining({ code: 'plan.unchecked' }));
+    expect(() => resumePlan(options)).toThrow(expect.objectContaining({ code: 'plan.invalid', reason: 'unchecked' }));
   });
 
   test.each([
@@ -67,7 +67,8 @@ describe('what cannot be run', () => {
     const plan = await checkedOf([{ id: 0, tool: 'good' }], { tools });
     const session = createSession();
     await expect(runPlan(plan, { tools: [...tools, good], session })).rejects.toMatchObject({
-      code: 'tool.name.duplicate',
+      code: 'tool.invalid',
+      reason: 'name.duplicate',
     });
     await expect(runPlan(plan, { tools, session, timeoutMs: -1 })).rejects.toMatchObject({ code: 'options.invalid' });
     expect([...session.records()].map(({ type }) => type)).toEqual(['session-start']);

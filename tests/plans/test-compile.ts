@@ -7,6 +7,7 @@ import {
   type ModelRequest,
   type Tool,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import {
   type CompileEvent,
   type CompilePlanOptions,
@@ -99,7 +100,7 @@ export const asked = ({ events }: Compiling): readonly number[] =>
   events.flatMap((event) => (event.type === 'planner-asked' ? [event.round] : []));
 export const violationsIn = ({ error }: Compiling): readonly string[] => {
   const { violations = [] } = (error?.data ?? {}) as unknown as { readonly violations?: readonly PlanViolation[] };
-  return violations.map(({ code, path }) => `${code} ${path}`.trim());
+  return violations.map(({ path, ...kind }) => `${describeCode(kind)} ${path}`.trim());
 };
 export const tooMany: string = 'plan.input.type nodes[0].inputs.top';
 

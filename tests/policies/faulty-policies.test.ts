@@ -502,12 +502,13 @@ interface FaultyUpdate {
   readonly onResult: () => unknown;
   /** Of the policy's state; default `value`. */
   readonly kind?: 'list' | 'keyed' | 'nothing';
+  readonly reason?: string;
   readonly code?: unknown;
 }
 
-const badState = { code: 'slice.value.invalid' };
-const tooLate = { code: 'policy.result.async' };
-const badOperation = { code: 'slice.operation.invalid' };
+const badState = { code: 'slice.invalid', reason: 'value.invalid' };
+const tooLate = { code: 'policy.invalid', reason: 'result.async' };
+const badOperation = { code: 'slice.invalid', reason: 'operation.invalid' };
 const updates: readonly FaultyUpdate[] = [
   { what: 'throws an Error', onResult: () => thrown(new Error('broke')) },
   { what: 'throws null', onResult: () => thrown(null) },

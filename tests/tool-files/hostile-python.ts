@@ -85,8 +85,8 @@ const pythonTexts: readonly (readonly [
 
 const pythonMembers: readonly (readonly [code: string, changes: Readonly<Record<string, string>>])[] = [
   ['tool.name.missing', { name: '' }],
-  ['tool.name.invalid', { name: "'Bad Name'" }],
-  ['tool.name.reserved', { name: "'constructor'" }],
+  ['tool.invalid: name.invalid', { name: "'Bad Name'" }],
+  ['tool.invalid: name.reserved', { name: "'constructor'" }],
   ['tool.function.missing', { function: '' }],
   ['tool.function.not_exported', { function: "'nobody'" }],
   ['tool.function.not_exported', { function: "'__class__'" }],

@@ -114,7 +114,7 @@ test.each([
 
 test('two tools with the same name are rejected', () => {
   expect(() => toAiSdkTools([read, read], { execute: async () => outcome({}) })).toThrow(
-    expect.objectContaining({ code: 'tool.name.duplicate' }),
+    expect.objectContaining({ code: 'tool.invalid', reason: 'name.duplicate' }),
   );
 });
 
@@ -128,6 +128,10 @@ test('tools given by name keep the types of their inputs', () => {
 
 test('a key that is not the name of its tool is rejected', () => {
   expect(() => toAiSdkTools({ look: read }, { execute: async () => outcome({}) })).toThrow(
-    expect.objectContaining({ code: 'tool.name.invalid', message: expect.stringContaining('`look`') }),
+    expect.objectContaining({
+      code: 'tool.invalid',
+      reason: 'name.invalid',
+      message: expect.stringContaining('`look`'),
+    }),
   );
 });

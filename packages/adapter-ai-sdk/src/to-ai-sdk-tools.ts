@@ -61,7 +61,7 @@ export interface AiSdkToolsOptions {
  * The model gets the outcome's text. Any outcome but `ok`, including a pending approval, is thrown with its code and
  * text: the SDK turns it into a tool error and shows the model the text. `data` holds `kind` and `callId`.
  *
- * @throws HoldfastError `tool.name.duplicate`, `tool.name.invalid`, and the errors of compiling a schema.
+ * @throws HoldfastError `tool.invalid`, and the errors of compiling a schema.
  */
 export function toAiSdkTools<Given extends readonly Tool[] | Readonly<Record<string, Tool>>>(
   tools: Given,
@@ -76,16 +76,16 @@ export function toAiSdkTools(
     const { name } = tool;
     if (!Array.isArray(tools) && key !== name) {
       throw new HoldfastError(
-        'tool.name.invalid',
+        'tool.invalid',
         `The tool under \`${key}\` is named \`${name}\`; use its name as the key.`,
         {
-          data: { name },
+          data: { reason: 'name.invalid', name },
         },
       );
     }
     if (Object.hasOwn(result, name)) {
-      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${name}\`; rename one of them.`, {
-        data: { name },
+      throw new HoldfastError('tool.invalid', `Two tools are named \`${name}\`; rename one of them.`, {
+        data: { reason: 'name.duplicate', name },
       });
     }
     result[name] = toAiSdkTool(declarations?.get(name) ?? declare(tool), execute);

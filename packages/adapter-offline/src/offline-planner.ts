@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Planner } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { PlannerAnswer, PlannerRequest, PlannerTool } from '@holdfast/core/types';
 import { capitalize } from './answer/report.ts';
 import { type Match, matchClause } from './read/match.ts';
@@ -41,7 +42,9 @@ interface Draft {
 function planFor({ request, tools, attempts }: PlannerRequest): readonly Step[] | string {
   const [refused] = attempts
     .slice(-1)
-    .map(({ problems }) => problems.map(({ code, path, message }) => `${code} at ${path}: ${message}`));
+    .map(({ problems }) =>
+      problems.map(({ path, message, ...kind }) => `${describeCode(kind)} at ${path}: ${message}`),
+    );
   if (refused !== undefined) return `I have no alternative to the rejected plan. ${refused.join(' ').slice(0, 1500)}`;
   const unread = describeUnread(request);
   if (unread !== undefined || tools.length === 0) return unread ?? 'No tools are available.';

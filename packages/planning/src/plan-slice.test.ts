@@ -122,7 +122,7 @@ test.each([
   const changed = slices.map((slice) => ({ ...slice, state: { objective: 'Ship', ...plan } }));
   const session = createSession({ slices: [planSlice] });
   expect(() => session.import({ ...rest, slices: changed })).toThrowError(
-    expect.objectContaining({ code: 'slice.value.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'value.invalid' }),
   );
   expect(session.read(planSlice)).toBeNull();
 });

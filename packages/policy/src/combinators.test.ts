@@ -103,13 +103,14 @@ test('a throwing part denies, whatever the others return', async () => {
 });
 
 test.each([undefined, null, true, { type: 'maybe' }])(
-  'policy.decision.invalid: a part that returns %j',
+  'policy.invalid: decision.invalid: a part that returns %j',
   async (answer) => {
     // The cast stands for an untyped policy.
     const odd = definePolicy({ name: 'odd', check: () => answer as unknown as Decision });
     for (const combined of [every(odd), some(saying('a', 'allow'), odd)]) {
       await expect(runPolicy(combined).check(callOf('echo'))).rejects.toMatchObject({
-        code: 'policy.decision.invalid',
+        code: 'policy.invalid',
+        reason: 'decision.invalid',
       });
     }
   },
@@ -118,7 +119,11 @@ test.each([undefined, null, true, { type: 'maybe' }])(
 test('rejects missing parts and duplicate ids', () => {
   expect(() => every()).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   expect(() => some(callBudget({ maxCalls: 1 }), callBudget({ maxCalls: 2 }))).toThrow(
-    expect.objectContaining({ code: 'policy.key.duplicate', data: { id: 'call-budget' } }),
+    expect.objectContaining({
+      code: 'policy.invalid',
+      reason: 'key.duplicate',
+      data: { reason: 'key.duplicate', id: 'call-budget' },
+    }),
   );
 });
 
@@ -257,13 +262,13 @@ test.each<{ kind: (typeof kinds)[number] | 'none'; update: unknown }>([
   { kind: 'keyed', update: { a: 1 } },
   { kind: 'none', update: replace(1) },
   { kind: 'none', update: 1 },
-])('$update for a state of kind $kind is slice.operation.invalid', ({ kind, update }) => {
+])('$update for a state of kind $kind is slice.invalid: operation.invalid', ({ kind, update }) => {
   scripts.set(kind, update);
   const part =
     kind === 'none'
       ? definePolicy({ name: 'none', check: () => allow, onResult: () => scripted('none') as undefined })
       : parts[kind]();
   expect(() => runPolicy(every(part)).succeed(callOf('echo'))).toThrow(
-    expect.objectContaining({ code: 'slice.operation.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'operation.invalid' }),
   );
 });

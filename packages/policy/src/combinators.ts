@@ -33,8 +33,8 @@ export function every(...policies: readonly Policy[]): Policy {
  * applied. The id is built from the parts' ids, so that a combination of other parts never reads this state; two combinations of the same
  * policies in one place need parts with other ids.
  *
- * @throws HoldfastError `options.invalid` without parts, `policy.key.duplicate` if two parts have the same id. The combined policy throws
- * `policy.decision.invalid` if a part returns no decision, and `slice.operation.invalid` if the result of a part's `onResult` does not
+ * @throws HoldfastError `options.invalid` without parts, `policy.invalid` if two parts have the same id. The combined policy throws
+ * `policy.invalid` if a part returns no decision, and `slice.invalid` if the result of a part's `onResult` does not
  * fit its state.
  */
 export function some(...policies: readonly Policy[]): Policy {
@@ -113,9 +113,9 @@ function checkParts(name: string, parts: readonly Policy[]): void {
   for (const { id } of parts) {
     if (ids.has(id)) {
       throw new HoldfastError(
-        'policy.key.duplicate',
+        'policy.invalid',
         `Two parts of \`${name}\` have the id \`${id}\`, which is the key of their state. Give one of them another \`id\`.`,
-        { data: { id } },
+        { data: { reason: 'key.duplicate', id } },
       );
     }
     ids.add(id);
@@ -166,7 +166,9 @@ function checkDecision(part: Policy, decision: Decision | undefined): Decision {
   if (decision?.type === 'allow') return decision;
   if (decision?.type === 'ask') return ask(decision.reason, decision);
   if (decision?.type === 'deny') return deny(decision.reason, decision);
-  throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);
+  throw new HoldfastError('policy.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`, {
+    data: { reason: 'decision.invalid' },
+  });
 }
 
 /** The first type of `order` among the decisions, with all reasons; else allow. Grantable only if every ask is. */

@@ -100,7 +100,7 @@ function only(rest: object, ...names: readonly string[]): object {
 }
 
 const files = folder(new Map([['src', 'v1']]));
-const codes = /^(?:options|tool\.name|policy)\./;
+const codes = /^(?:options|tool|policy)\.invalid$|^policy\./;
 
 let made = 0;
 test.each(Object.entries(makers))(

@@ -111,18 +111,22 @@ test("no preset of a pack removes a host's policy", async () => {
     expect(answers[0]?.type).toBe('ask');
   }
   expect(() => packPolicies(gitSafety, { preset: 'off' })).toThrow(
-    expect.objectContaining({ code: 'pack.preset.unknown' }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'preset.unknown' }),
   );
 });
 
-test.each(['constructor', '__proto__', 'Strict', '', 'x'.repeat(1000)])('pack.preset.unknown: `%s`', (preset) => {
-  expect(() => packPolicies(gitSafety, { preset })).toThrow(
-    expect.objectContaining({
-      code: 'pack.preset.unknown',
-      message: expect.stringContaining('Presets: `recommended`, `strict`, `observe`.'),
-    }),
-  );
-});
+test.each(['constructor', '__proto__', 'Strict', '', 'x'.repeat(1000)])(
+  'pack.invalid: preset.unknown: `%s`',
+  (preset) => {
+    expect(() => packPolicies(gitSafety, { preset })).toThrow(
+      expect.objectContaining({
+        code: 'pack.invalid',
+        reason: 'preset.unknown',
+        message: expect.stringContaining('Presets: `recommended`, `strict`, `observe`.'),
+      }),
+    );
+  },
+);
 
 // The casts stand for an untyped host.
 test.each([{ maxPushes: 0 }, { maxPushes: '1' }, { ask: 'push' }, { pushes: 1 }, 'strict' as unknown as JsonObject])(

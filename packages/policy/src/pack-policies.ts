@@ -23,7 +23,7 @@ export interface PackOptions {
  * Creates the policies of a pack, to pass to a call, a prompt or a section. Their ids have the pack's name as a prefix:
  * `git-safety-call-budget`.
  *
- * @throws HoldfastError `options.invalid` for a bad `id`, `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` if the pack returns
+ * @throws HoldfastError `options.invalid` for a bad `id`, `pack.invalid`, `pack.config.invalid` if the pack returns
  * invalid policies or equal ids; errors of compiling `configSchema` and of creating the policies.
  */
 export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = {}): readonly Policy[] {
@@ -33,9 +33,9 @@ export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = 
   if (preset === undefined) {
     const names = Object.keys(pack.presets).map((known) => `\`${known}\``);
     throw new HoldfastError(
-      'pack.preset.unknown',
+      'pack.invalid',
       `The pack \`${pack.name}\` has no preset \`${name.slice(0, 100)}\`. Presets: ${names.join(', ')}.`,
-      { data: { pack: pack.name, preset: name } },
+      { data: { reason: 'preset.unknown', pack: pack.name, preset: name } },
     );
   }
   const policies: unknown = pack.policies(readConfig(pack, { ...preset.config, ...config }));

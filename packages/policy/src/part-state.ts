@@ -33,7 +33,7 @@ export function readPartState(part: Policy, whole: KeyedState<Json>): unknown {
 /**
  * Translates `update`, the result of a part's `onResult`, to operations on the whole state.
  *
- * @throws HoldfastError `slice.operation.invalid` if it does not fit the kind of the part's state.
+ * @throws HoldfastError `slice.invalid` if it does not fit the kind of the part's state.
  */
 export function toWholeOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
   if (update === undefined) return [];
@@ -56,7 +56,7 @@ export function toWholeOperations(part: Policy, update: unknown, whole: KeyedSta
 /**
  * `toWholeOperations` for a part's `reserve`.
  *
- * @throws HoldfastError `slice.operation.invalid` also for operations that would undo those of other calls.
+ * @throws HoldfastError `slice.invalid` also for operations that would undo those of other calls.
  */
 export function toReservedOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
   if (update === undefined) return [];
@@ -182,8 +182,8 @@ function writeKeyed(part: Policy, operation: Operation, current: KeyedState<Json
 
 function misfit(part: Policy, expected: string): never {
   throw new HoldfastError(
-    'slice.operation.invalid',
+    'slice.invalid',
     `The policy \`${part.id}\` must return ${expected}, because of the kind of its state.`,
-    { data: { policy: part.id } },
+    { data: { reason: 'operation.invalid', policy: part.id } },
   );
 }

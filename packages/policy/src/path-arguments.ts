@@ -4,7 +4,7 @@ import { checkToolName, isPlainObject } from '@holdfast/core/internal';
 /** By tool name, the argument that holds a path. */
 export type PathArguments = Readonly<Record<string, string>>;
 
-/** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+/** @throws HoldfastError `options.invalid`, `tool.invalid`. */
 export function readPathArguments(option: string, byTool: PathArguments): ReadonlyMap<string, string> {
   if (!isPlainObject(byTool)) {
     throw new HoldfastError('options.invalid', `\`${option}\` must be an object of argument names.`);

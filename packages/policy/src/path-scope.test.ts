@@ -170,8 +170,8 @@ test.each([
 });
 
 test.each([
-  { readers: { Fetch: 'from' }, code: 'tool.name.invalid' },
-  { readers: { constructor: 'from' } as Record<string, string>, code: 'tool.name.reserved' },
-])('$readers is $code', ({ readers, code }) => {
-  expect(() => pathScope({ read: ['src'], readers })).toThrow(expect.objectContaining({ code }));
+  { readers: { Fetch: 'from' }, code: 'tool.invalid', reason: 'name.invalid' },
+  { readers: { constructor: 'from' } as Record<string, string>, code: 'tool.invalid', reason: 'name.reserved' },
+])('$readers is $code', ({ readers, code, reason }) => {
+  expect(() => pathScope({ read: ['src'], readers })).toThrow(expect.objectContaining({ code, reason }));
 });

@@ -49,7 +49,7 @@ const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', d
  *
  * Keeps no state.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function pathScope(options: PathScopeOptions): Policy<undefined> {
   checkOptions('pathScope', options, { read: 'any', write: 'any', readers: 'any', writers: 'any', id: 'any' });

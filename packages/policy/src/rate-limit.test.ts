@@ -141,10 +141,10 @@ test.each([
 });
 
 test.each([
-  { tools: ['Search'], code: 'tool.name.invalid' },
-  { tools: ['then'], code: 'tool.name.reserved' },
-])('$tools is $code', ({ tools, code }) => {
-  expect(() => rateLimit({ maxCalls: 1, perMs: 1, tools })).toThrow(expect.objectContaining({ code }));
+  { tools: ['Search'], code: 'tool.invalid', reason: 'name.invalid' },
+  { tools: ['then'], code: 'tool.invalid', reason: 'name.reserved' },
+])('$tools is $code', ({ tools, code, reason }) => {
+  expect(() => rateLimit({ maxCalls: 1, perMs: 1, tools })).toThrow(expect.objectContaining({ code, reason }));
 });
 
 test('it is timed, and so are policies built from it', () => {

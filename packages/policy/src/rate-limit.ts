@@ -37,7 +37,7 @@ export interface RateLimitOptions {
  *
  * State: list, the times of successes in milliseconds since 1970; at most `2 * maxCalls` of them.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> {
   checkOptions('rateLimit', options, { maxCalls: 'any', perMs: 'any', tools: 'any', clock: 'object', id: 'any' });

@@ -154,13 +154,13 @@ test('E32: other writers with other arguments', async () => {
   expect(await run.check(callOf('save_file', { target: 'a.txt' }))).toMatchObject({ type: 'allow' });
 });
 
-test.each<{ writers: Record<string, string>; code: string }>([
+test.each<{ writers: Record<string, string>; reason?: string; code: string }>([
   { writers: { save_file: '' }, code: 'options.invalid' },
   { writers: { save_file: 1 as unknown as string }, code: 'options.invalid' },
-  { writers: { 'save file': 'path' }, code: 'tool.name.invalid' },
-  { writers: { constructor: 'path' }, code: 'tool.name.reserved' },
-])('writers $writers is $code', ({ writers, code }) => {
-  expect(() => readBeforeWrite({ writers })).toThrow(expect.objectContaining({ code }));
+  { writers: { 'save file': 'path' }, code: 'tool.invalid', reason: 'name.invalid' },
+  { writers: { constructor: 'path' }, code: 'tool.invalid', reason: 'name.reserved' },
+])('writers $writers is $code', ({ writers, code, reason }) => {
+  expect(() => readBeforeWrite({ writers })).toThrow(expect.objectContaining({ code, reason }));
 });
 
 test('a write is allowed exactly if the current version was last seen, or there is no file', async () => {

@@ -42,7 +42,7 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  *
  * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
   checkOptions('readBeforeWrite', options, { writers: 'any', id: 'any' });

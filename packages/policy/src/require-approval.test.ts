@@ -99,8 +99,8 @@ test.each([
   { options: { tools: 'pay' as unknown as string[] }, code: 'options.invalid' },
   { options: { tools: ['pay'], when: true as unknown as () => boolean }, code: 'options.invalid' },
   { options: { tools: ['pay'], reason: ' ' }, code: 'options.invalid' },
-  { options: { tools: ['Pay'] }, code: 'tool.name.invalid' },
-  { options: { tools: ['then'] }, code: 'tool.name.reserved' },
-])('$options is $code', ({ options, code }) => {
-  expect(() => requireApproval(options)).toThrow(expect.objectContaining({ code }));
+  { options: { tools: ['Pay'] }, code: 'tool.invalid', reason: 'name.invalid' },
+  { options: { tools: ['then'] }, code: 'tool.invalid', reason: 'name.reserved' },
+])('$options is $code', ({ options, code, reason }) => {
+  expect(() => requireApproval(options)).toThrow(expect.objectContaining({ code, reason }));
 });

@@ -26,7 +26,7 @@ export interface RequireApprovalOptions<Tools extends readonly (Tool | string)[]
 /**
  * Requires approval of chosen tools, or of chosen inputs. Keeps no state.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function requireApproval<const Tools extends readonly (Tool | string)[]>(
   options: RequireApprovalOptions<Tools>,

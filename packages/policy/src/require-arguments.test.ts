@@ -62,8 +62,8 @@ test.each([
   { tool: 'pay', accepts: true as unknown as () => boolean, code: 'options.invalid' },
   { tool: undefined as unknown as string, accepts: () => true, code: 'options.invalid' },
   { tool: { name: ['pay'] } as unknown as string, accepts: () => true, code: 'options.invalid' },
-  { tool: 'Pay', accepts: () => true, code: 'tool.name.invalid' },
-  { tool: 'constructor', accepts: () => true, code: 'tool.name.reserved' },
-])('$tool, $accepts is $code', ({ tool, accepts, code }) => {
-  expect(() => requireArguments(tool, accepts)).toThrow(expect.objectContaining({ code }));
+  { tool: 'Pay', accepts: () => true, code: 'tool.invalid', reason: 'name.invalid' },
+  { tool: 'constructor', accepts: () => true, code: 'tool.invalid', reason: 'name.reserved' },
+])('$tool, $accepts is $code', ({ tool, accepts, code, reason }) => {
+  expect(() => requireArguments(tool, accepts)).toThrow(expect.objectContaining({ code, reason }));
 });

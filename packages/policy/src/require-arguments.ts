@@ -15,7 +15,7 @@ export interface RequireArgumentsOptions {
  *
  * `tool` is the tool, which gives `input` its type, or its name.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function requireArguments<Input = Json>(
   tool: Tool<Input> | string,

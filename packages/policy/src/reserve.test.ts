@@ -83,7 +83,7 @@ test.each([() => clear, () => replace({ k: 1 }), () => [remove('k'), clear], () 
   'a part may only set and remove single items, %#',
   (reserve) => {
     expect(() => runPolicy(every(doubts('doubts', reserve))).doubt(pay, 'k')).toThrow(
-      expect.objectContaining({ code: 'slice.operation.invalid' }),
+      expect.objectContaining({ code: 'slice.invalid', reason: 'operation.invalid' }),
     );
   },
 );
@@ -98,6 +98,6 @@ test('a handmade part with another kind of state reserves nothing', () => {
     reserve: () => upsert('k', 1),
   };
   expect(() => runPolicy(every(odd)).doubt(pay, 'k')).toThrow(
-    expect.objectContaining({ code: 'slice.operation.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'operation.invalid' }),
   );
 });

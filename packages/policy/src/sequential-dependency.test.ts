@@ -69,9 +69,13 @@ test.each([
   { dependencies: { a: ['a'] }, cycle: ['a', 'a'] },
   { dependencies: { a: ['b'], b: ['c'], c: ['b'] }, cycle: ['b', 'c', 'b'] },
   { dependencies: { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['a'] }, cycle: ['a', 'b', 'd', 'a'] },
-])('$dependencies is policy.dependency.cycle', ({ dependencies, cycle }) => {
+])('$dependencies is policy.invalid: dependency.cycle', ({ dependencies, cycle }) => {
   expect(() => sequentialDependency(dependencies)).toThrow(
-    expect.objectContaining({ code: 'policy.dependency.cycle', data: { cycle } }),
+    expect.objectContaining({
+      code: 'policy.invalid',
+      reason: 'dependency.cycle',
+      data: { reason: 'dependency.cycle', cycle },
+    }),
   );
 });
 
@@ -84,10 +88,10 @@ test.each([
   { dependencies: null as unknown as Record<string, string[]>, code: 'options.invalid' },
   { dependencies: { deploy: 'test' as unknown as string[] }, code: 'options.invalid' },
   { dependencies: { deploy: [7] as unknown as string[] }, code: 'options.invalid' },
-  { dependencies: { Deploy: ['test'] }, code: 'tool.name.invalid' },
-  { dependencies: { deploy: ['constructor'] }, code: 'tool.name.reserved' },
-])('$dependencies is $code', ({ dependencies, code }) => {
-  expect(() => sequentialDependency(dependencies)).toThrow(expect.objectContaining({ code }));
+  { dependencies: { Deploy: ['test'] }, code: 'tool.invalid', reason: 'name.invalid' },
+  { dependencies: { deploy: ['constructor'] }, code: 'tool.invalid', reason: 'name.reserved' },
+])('$dependencies is $code', ({ dependencies, code, reason }) => {
+  expect(() => sequentialDependency(dependencies)).toThrow(expect.objectContaining({ code, reason }));
 });
 
 test('any sequence of calls is decided as by a set of successes', async () => {

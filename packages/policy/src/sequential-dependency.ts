@@ -12,7 +12,7 @@ export interface SequentialDependencyOptions {
  *
  * State: keyed by tool name, `true` for every named tool that has succeeded.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`, and `policy.dependency.cycle` with the
+ * @throws HoldfastError `options.invalid`, `tool.invalid`, and `policy.invalid` with the
  * cycle in `data`.
  */
 export function sequentialDependency(
@@ -67,9 +67,9 @@ function checkCycles(neededBy: ReadonlyMap<string, readonly string[]>): void {
     if (start >= 0) {
       const cycle = [...path.slice(start), tool];
       throw new HoldfastError(
-        'policy.dependency.cycle',
+        'policy.invalid',
         `No order of calls can satisfy the dependencies ${cycle.map((name) => `\`${name}\``).join(' -> ')}.`,
-        { data: { cycle } },
+        { data: { reason: 'dependency.cycle', cycle } },
       );
     }
     path.push(tool);

@@ -49,11 +49,11 @@ test.each([
   { names: [7] as unknown as string[], code: 'options.invalid' },
   { names: undefined as unknown as string[], code: 'options.invalid' },
   { names: new Set(['read']) as unknown as string[], code: 'options.invalid' },
-  { names: ['Read'], code: 'tool.name.invalid' },
-  { names: ['__proto__'], code: 'tool.name.reserved' },
-])('$names is $code', ({ names, code }) => {
-  expect(() => allowTools(names)).toThrow(expect.objectContaining({ code }));
-  expect(() => denyTools(names)).toThrow(expect.objectContaining({ code }));
+  { names: ['Read'], code: 'tool.invalid', reason: 'name.invalid' },
+  { names: ['__proto__'], code: 'tool.invalid', reason: 'name.reserved' },
+])('$names is $code', ({ names, code, reason }) => {
+  expect(() => allowTools(names)).toThrow(expect.objectContaining({ code, reason }));
+  expect(() => denyTools(names)).toThrow(expect.objectContaining({ code, reason }));
 });
 
 test('options.invalid: no denied tools, and an empty reason', () => {

@@ -13,7 +13,7 @@ export interface ToolListOptions {
  * Allows only the named tools to run, including tools called by other calls and the prompt's own tools (`open_sections`). An empty list
  * allows none. Keeps no state.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function allowTools(tools: readonly (Tool | string)[], options: ToolListOptions = {}): Policy<undefined> {
   checkOptions('allowTools', options, { reason: 'any', id: 'any' });
@@ -31,7 +31,7 @@ export function allowTools(tools: readonly (Tool | string)[], options: ToolListO
 /**
  * Never lets the named tools run. Keeps no state.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `options.invalid`, `tool.invalid`.
  */
 export function denyTools(tools: readonly (Tool | string)[], options: ToolListOptions = {}): Policy<undefined> {
   checkOptions('denyTools', options, { reason: 'any', id: 'any' });
@@ -47,7 +47,7 @@ export function denyTools(tools: readonly (Tool | string)[], options: ToolListOp
   });
 }
 
-/** Reads the names of tools. @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+/** Reads the names of tools. @throws HoldfastError `options.invalid`, `tool.invalid`. */
 export function readToolNames(tools: readonly (Tool | string)[]): ReadonlySet<string> {
   const names = Array.isArray(tools)
     ? tools.map((tool) => (typeof tool === 'string' ? tool : tool?.name))

@@ -6,7 +6,7 @@ import { describeIssues } from './compiled.ts';
 /**
  * Checks a tool's examples against its schemas, so that a model never sees an example that a call would reject.
  *
- * @throws HoldfastError `tool.example.invalid`.
+ * @throws HoldfastError `tool.invalid`.
  */
 export function checkToolExamples(tool: Tool): void {
   for (const example of tool.examples) {
@@ -14,9 +14,9 @@ export function checkToolExamples(tool: Tool): void {
     if (problem === undefined) continue;
     const { description } = example;
     throw new HoldfastError(
-      'tool.example.invalid',
+      'tool.invalid',
       `Invalid example \`${description.trim()}\` of \`${tool.name}\`: ${problem}.`,
-      { data: { tool: tool.name, example: description } },
+      { data: { reason: 'example.invalid', tool: tool.name, example: description } },
     );
   }
 }

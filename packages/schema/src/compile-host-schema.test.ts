@@ -25,7 +25,9 @@ test('the same schema is unsupported for a model, regardless of which is compile
 });
 
 test('asynchronous and unknown schemas are rejected alike', () => {
-  expect(() => compileHostSchema(v.objectAsync({}))).toThrow(expect.objectContaining({ code: 'schema.async' }));
+  expect(() => compileHostSchema(v.objectAsync({}))).toThrow(
+    expect.objectContaining({ code: 'schema.invalid', reason: 'async' }),
+  );
   const foreign: StandardSchema = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }) } };
   expect(() => compileHostSchema(foreign)).toThrow(expect.objectContaining({ code: 'schema.unsupported' }));
 });

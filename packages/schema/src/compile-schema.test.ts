@@ -1,4 +1,5 @@
 import { defineTool, isHoldfastError, type JsonObject, type Schema, type StandardSchema } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
@@ -202,9 +203,9 @@ test.each([
   { code: 'schema.invalid', make: () => compileSchema(undefined as unknown as Schema) },
   { code: 'schema.invalid', make: () => compileSchema('string' as unknown as Schema) },
   { code: 'schema.invalid', make: () => jsonSchema({ default: () => 1 }) },
-  { code: 'schema.async', make: () => compileSchema(v.pipeAsync(v.string()) as unknown as Schema) },
+  { code: 'schema.invalid: async', make: () => compileSchema(v.pipeAsync(v.string()) as unknown as Schema) },
   {
-    code: 'schema.async',
+    code: 'schema.invalid: async',
     make: () =>
       compileSchema({
         '~standard': {
@@ -216,11 +217,17 @@ test.each([
       } as Schema).validate(1),
   },
   { code: 'schema.unsupported', make: () => compileSchema(v.date()) },
-  { code: 'schema.ref.remote', make: () => compileSchema(jsonSchema({ $ref: 'http://127.0.0.1:9/x.json' })) },
-  { code: 'schema.ref.unknown', make: () => compileSchema(jsonSchema({ $ref: '#/$defs/none' })) },
-  { code: 'schema.pattern.invalid', make: () => compileSchema(jsonSchema({ pattern: '(' })) },
-  { code: 'schema.pattern.invalid', make: () => compileSchema(jsonSchema({ patternProperties: { '(': {} } })) },
-  { code: 'schema.draft.unknown', make: () => compileSchema(jsonSchema({ $schema: 'http://example.com/mine' })) },
+  { code: 'schema.invalid: ref.remote', make: () => compileSchema(jsonSchema({ $ref: 'http://127.0.0.1:9/x.json' })) },
+  { code: 'schema.invalid: ref.unknown', make: () => compileSchema(jsonSchema({ $ref: '#/$defs/none' })) },
+  { code: 'schema.invalid: pattern.invalid', make: () => compileSchema(jsonSchema({ pattern: '(' })) },
+  {
+    code: 'schema.invalid: pattern.invalid',
+    make: () => compileSchema(jsonSchema({ patternProperties: { '(': {} } })),
+  },
+  {
+    code: 'schema.invalid: draft.unknown',
+    make: () => compileSchema(jsonSchema({ $schema: 'http://example.com/mine' })),
+  },
 ])('$code', ({ code, make }) => {
   expect(codeOf(make)).toBe(code);
 });
@@ -264,7 +271,7 @@ test.each([
   [{ input: { q: 'ab', more: 1 }, output: { hits: 1 } }, 'its input: `more`'],
   [{ input: { q: 'ab' }, output: { hits: 'x' } }, 'its output: `hits`'],
   [{ input: { q: 'ab' }, output: undefined }, 'its output: `value` is undefined'],
-])('tool.example.invalid: %j', (example, problem) => {
+])('tool.invalid: example.invalid: %j', (example, problem) => {
   const tool = defineTool({
     name: 'search',
     description: 'Searches.',
@@ -276,7 +283,11 @@ test.each([
   if (problem === undefined) expect(check).not.toThrow();
   else
     expect(check).toThrow(
-      expect.objectContaining({ code: 'tool.example.invalid', message: expect.stringContaining(problem) }),
+      expect.objectContaining({
+        code: 'tool.invalid',
+        reason: 'example.invalid',
+        message: expect.stringContaining(problem),
+      }),
     );
 });
 
@@ -320,7 +331,7 @@ function codeOf(run: () => unknown): string | undefined {
   try {
     run();
   } catch (error) {
-    return isHoldfastError(error) ? error.code : String(error);
+    return isHoldfastError(error) ? describeCode(error) : String(error);
   }
   return undefined;
 }

@@ -21,8 +21,8 @@ const compiledForHosts = new WeakMap<object, CompiledSchema>();
  * Compiles a valibot schema, a Standard Schema that provides JSON Schema, or a plain JSON Schema wrapped in `jsonSchema`. Cached per
  * schema object.
  *
- * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (cannot be expressed as JSON Schema), and for plain JSON
- * Schemas `feature.missing` and the errors of `compileJsonSchema`. `validate` throws `schema.async` when the schema returns a promise.
+ * @throws HoldfastError `schema.invalid`, `schema.unsupported` (cannot be expressed as JSON Schema), and for plain JSON
+ * Schemas `feature.missing` and the errors of `compileJsonSchema`. `validate` throws `schema.invalid` when the schema returns a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
   return compileOnce(schema, { cache: compiled, unspoken: 'throw' });
@@ -196,7 +196,9 @@ function readValibot(schema: StandardSchema, unspoken: Compiling['unspoken']): J
 }
 
 function asyncSchema(): HoldfastError {
-  return new HoldfastError('schema.async', 'Asynchronous schemas are not supported: validation is synchronous.');
+  return new HoldfastError('schema.invalid', 'Asynchronous schemas are not supported: validation is synchronous.', {
+    data: { reason: 'async' },
+  });
 }
 
 function toIssue({ message, path = [] }: StandardIssue): SchemaIssue {

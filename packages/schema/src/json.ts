@@ -53,7 +53,7 @@ function copySchema(schema: Readonly<Record<string, unknown>>): JsonObject {
 /**
  * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; default 2020-12). References must be local.
  *
- * @throws HoldfastError `schema.ref.remote`, `schema.ref.unknown`, `schema.pattern.invalid`, `schema.draft.unknown`.
+ * @throws HoldfastError `schema.invalid`.
  */
 export function compileJsonSchema<Output = unknown>({
   schema,
@@ -103,8 +103,9 @@ function draftOf(schema: JsonObject): SchemaDraft {
   const draft = typeof uri === 'string' ? drafts.get(uri.replace(/#$/, '')) : undefined;
   if (draft !== undefined) return draft;
   throw new HoldfastError(
-    'schema.draft.unknown',
+    'schema.invalid',
     `Unsupported \`$schema\` \`${String(uri)}\`: use one of ${[...drafts.keys()].join(', ')}.`,
+    { data: { reason: 'draft.unknown' } },
   );
 }
 
@@ -122,12 +123,15 @@ function checkNode(node: Json, root: JsonObject, isMap = false): void {
   if (typeof reference === 'string') {
     if (!reference.startsWith('#')) {
       throw new HoldfastError(
-        'schema.ref.remote',
+        'schema.invalid',
         `\`$ref\` \`${reference}\` points outside the schema; move it under \`$defs\`.`,
+        { data: { reason: 'ref.remote' } },
       );
     }
     if (resolvePointer(root, reference) === undefined) {
-      throw new HoldfastError('schema.ref.unknown', `\`$ref\` \`${reference}\` does not exist in the schema.`);
+      throw new HoldfastError('schema.invalid', `\`$ref\` \`${reference}\` does not exist in the schema.`, {
+        data: { reason: 'ref.unknown' },
+      });
     }
   }
   if (typeof pattern === 'string') checkPattern(pattern);
@@ -142,7 +146,8 @@ function checkPattern(pattern: string): void {
   try {
     new RegExp(pattern, 'u');
   } catch (cause) {
-    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a valid regular expression.`, {
+    throw new HoldfastError('schema.invalid', `\`pattern\` \`${pattern}\` is not a valid regular expression.`, {
+      data: { reason: 'pattern.invalid' },
       cause,
     });
   }

@@ -88,11 +88,14 @@ export const failures: readonly Cause[] = [
     ...dispatches('broke'),
     outcome: { message: 'reducer broke' },
   }),
-  failed('a reducer answers no operation', 'slice.operation.invalid', { world: withFragile, ...dispatches('odd') }),
-  failed('an event has no reducer', 'event.unhandled', dispatches('unheard')),
+  failed('a reducer answers no operation', 'slice.invalid', {
+    world: withFragile,
+    ...dispatches('odd'),
+  }),
+  failed('an event has no reducer', 'event.invalid', dispatches('unheard')),
   failed('an event is not JSON', 'event.invalid', dispatches('noted', new Map())),
-  failed('an event breaks a schema', 'slice.value.invalid', dispatches('noted', 7)),
-  failed('it publishes what changes state', 'event.retention', {
+  failed('an event breaks a schema', 'slice.invalid', dispatches('noted', 7)),
+  failed('it publishes what changes state', 'event.invalid', {
     does: ({ session }) => session.publish({ type: 'noted', payload: 'x' }),
   }),
   failed('an onResult throws', 'commit.failed', {

@@ -47,7 +47,7 @@ const listed = '| `a.b` | Why. |\n| – `c`, `d.e` | Why. |\n';
 const tests = "const one = { code: 'a.b', reason: 'c' };\nconst other = /a\\.b: d\\.e/;\n";
 
 test('a reason is on the page below its code, and in a test', () => {
-  const files = { [source]: reasons, [page]: listed, 'packages/core/src/a.test.ts': tests };
+  const files = { [source]: `${reasons}refuseFor('d.e');\n`, [page]: listed, 'packages/core/src/a.test.ts': tests };
   expect(findErrorCodeProblems(fixture(files))).toEqual([]);
   expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c`, `f` | Why. |\n' }))).toEqual([
     `${source}: the reason \`d.e\` of \`a.b\` is not on ${page}`,
@@ -56,6 +56,15 @@ test('a reason is on the page below its code, and in a test', () => {
   expect(findErrorCodeProblems(fixture({ ...files, 'packages/core/src/a.test.ts': '' }))).toEqual([
     `${source}: the reason \`c\` of \`a.b\` has no test`,
     `${source}: the reason \`d.e\` of \`a.b\` has no test`,
+  ]);
+});
+
+test('a reason may be in the data of a thrown error', () => {
+  const thrown = "throw new HoldfastError('a.b', why, {\n  data: { reason: 'c', n: 1 },\n  cause,\n});\n";
+  const files = { [source]: thrown, 'packages/core/src/a.test.ts': "const one = { code: 'a.b', reason: 'c' };\n" };
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c` | Why. |\n' }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n' }))).toEqual([
+    `${source}: the reason \`c\` of \`a.b\` is not on ${page}`,
   ]);
 });
 

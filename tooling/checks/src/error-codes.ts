@@ -7,12 +7,15 @@ const page = 'apps/docs/guide/errors.md';
 /** Codes and reasons missing on the errors page, those on it that no source throws, and reasons without a test. */
 export function findErrorCodeProblems(repository: Repository): string[] {
   const { files, sources } = repository;
-  const made = sources
-    .filter(isMaker)
-    .flatMap(({ path, text }) => readCodes(path, text).map((code) => ({ path, code, pattern: toPattern(code) })));
+  const makers = sources.filter(isMaker);
+  // A reason with a dot looks like a code where it is passed to a function.
+  const reasons = new Set(makers.flatMap(({ path, text }) => readReasons(path, text).map(({ reason }) => reason)));
+  const made = makers.flatMap(({ path, text }) =>
+    readCodes(path, text).map((code) => ({ path, code, pattern: toPattern(code) })),
+  );
   const rows = readRows(files.get(page) ?? '');
   const listed = rows.map(({ code }) => code);
-  const missing = made.filter(({ pattern }) => !listed.some((name) => pattern.test(name)));
+  const missing = made.filter(({ code, pattern }) => !reasons.has(code) && !listed.some((name) => pattern.test(name)));
   const stale = listed.filter((name) => !made.some(({ pattern }) => pattern.test(name)));
   return [
     ...new Set(
@@ -45,7 +48,9 @@ function readRows(text: string): readonly Row[] {
 }
 
 function findReasonProblems({ sources }: Repository, rows: readonly Row[]): readonly string[] {
-  const made = sources.filter(isMaker).flatMap(({ path, text }) => readReasons(text).map((one) => ({ path, ...one })));
+  const made = sources
+    .filter(isMaker)
+    .flatMap(({ path, text }) => readReasons(path, text).map((one) => ({ path, ...one })));
   const tests = sources.filter(({ path }) => isTest(path)).map(({ text }) => text);
   const missing = made.filter(
     ({ code, reason }) => !rows.some((row) => row.code === code && row.reasons.includes(reason)),
@@ -65,11 +70,50 @@ const reasonsType = /\/\*\* Reasons of `([^`]+)`[^*]*\*\/\s*(?:export )?type \w+
 
 const reasonBesideCode = /\bcode: '([a-z_.]+)',\s*reason: '([a-z_.]+)'/g;
 
-function readReasons(text: string): readonly { readonly code: string; readonly reason: string }[] {
+interface Reason {
+  readonly code: string;
+  readonly reason: string;
+}
+
+function readReasons(path: string, text: string): readonly Reason[] {
   const typed = [...text.matchAll(reasonsType)].flatMap(([, code = '', union = '']) =>
     [...union.matchAll(/'([^']+)'/g)].map(([, reason = '']) => ({ code, reason })),
   );
-  return [...typed, ...[...text.matchAll(reasonBesideCode)].map(([, code = '', reason = '']) => ({ code, reason }))];
+  const beside = [...text.matchAll(reasonBesideCode)].map(([, code = '', reason = '']) => ({ code, reason }));
+  return [...typed, ...beside, ...readThrownReasons(path, text)];
+}
+
+/** `new HoldfastError('a.b', message, { data: { reason: 'c' } })`; those of `options.invalid` only name an option. */
+function readThrownReasons(path: string, text: string): readonly Reason[] {
+  const found: Reason[] = [];
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) {
+      for (const item of node) visit(item);
+      return;
+    }
+    if (!isNode(node)) return;
+    if (node['type'] === 'NewExpression' && Array.isArray(node['arguments'])) {
+      const [code, , options] = node['arguments'] as readonly unknown[];
+      const reason = propertyOf(propertyOf(options, 'data'), 'reason');
+      if (isText(code) && isText(reason) && code.value !== 'options.invalid')
+        found.push({ code: code.value, reason: reason.value });
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  if (/\bdata: \{\s*reason: '/.test(text)) visit(parseSync(path, text).program);
+  return found;
+}
+
+/** The value of a property of an object as written. */
+function propertyOf(node: unknown, name: string): unknown {
+  const properties =
+    isNode(node) && Array.isArray(node['properties']) ? (node['properties'] as readonly unknown[]) : [];
+  const property = properties.find((one) => isNode(one) && isNode(one['key']) && one['key']['name'] === name);
+  return isNode(property) ? property['value'] : undefined;
+}
+
+function isText(node: unknown): node is { readonly value: string } {
+  return isNode(node) && node['type'] === 'Literal' && typeof node['value'] === 'string';
 }
 
 /** In a test: `{ code, reason: 'r' }` or the text `code: r`. */

@@ -69,7 +69,7 @@ test('a plugin cannot replace a command of the program, and the configuration is
   expect(await type(broken, ['help'])).toMatchObject({ exitCode: 0 });
   const { exitCode, stderr } = await type(broken, ['git-log']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('It was read. (config.failed)');
+  expect(stderr).toContain('It was read. (config.invalid: failed)');
 });
 
 test('without a configuration an unknown word is an unknown command', async () => {

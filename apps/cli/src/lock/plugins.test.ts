@@ -181,7 +181,7 @@ ${toPlugin(`{
   await using folder = await createProject({ plugins: ['./odd.mjs'] }, { 'odd.mjs': odd });
   const { exitCode, stdout, stderr } = await type(folder, ['lock']);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('0 tools') });
-  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.placeholder\.unknown\)\n$/);
+  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.invalid: placeholder\.unknown\)\n$/);
 });
 
 test('--locked refuses plugins without a lock, and a lock of tools alone stays unchanged', async () => {
@@ -240,7 +240,7 @@ test('the lock beside the configuration covers plugins, regardless of the tools 
   expect(await runScript(folder, ...named)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(plugin.lock.ambiguous)'),
+    stderr: expect.stringContaining('(plugin.lock.invalid: ambiguous)'),
   });
 });
 
@@ -272,7 +272,7 @@ test('a suspended run whose lock is deleted does not resume with other code', as
   expect(await type(folder, ['resume', '--yes'])).toMatchObject({
     exitCode: 2,
     stdout: expect.not.stringContaining('push'),
-    stderr: expect.stringMatching(/\((?:plugin\.lock\.new|config\.pack\.unknown)\)/),
+    stderr: expect.stringMatching(/\((?:plugin\.lock\.new|config\.invalid: pack\.unknown)\)/),
   });
   await writeFile(join(folder.path, 'holdfast.lock'), text);
   expect((await type(folder, ['resume', '--yes'])).stdout).toMatch(/ok {8}push/);

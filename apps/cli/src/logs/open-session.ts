@@ -26,7 +26,7 @@ export interface OpenSessionOptions {
  * Opens an existing session for writing; it is locked until closed. Waits a moment for its turn. Calls `findSlices` only if the session has slices whose reducers
  * are not part of this program. Without it their state is missing, which is enough for an answer or a grant.
  *
- * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, as `openRedaction` and as `replay`.
+ * @throws HoldfastError `log.locked`, `log.unwritable`, `log.unreadable`, those of a damaged log, as `openRedaction` and as `replay`.
  */
 export async function openSession(
   { id, path }: FoundLog,
@@ -47,7 +47,9 @@ export async function openSession(
   try {
     for (const warning of warns ? listWarnings(opened) : []) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
     if (records.length === 0) {
-      throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is nothing to resume.`);
+      throw new HoldfastError('log.unreadable', `The log of session \`${id}\` is empty: there is nothing to resume.`, {
+        data: { reason: 'empty' },
+      });
     }
     const declared = [...listReducing(records).values()];
     const known = listKnown(declared);

@@ -100,9 +100,9 @@ async function probe(url: string, signal: AbortSignal): Promise<void> {
     response = await fetch(url, { signal });
   } catch (cause) {
     throw new HoldfastError(
-      'download.unreachable',
+      'download.failed',
       `Cannot reach \`${server}\`. Check your network. Behind a proxy, set \`HTTPS_PROXY\` and \`NODE_USE_ENV_PROXY=1\`.`,
-      { data: { url }, cause },
+      { data: { reason: 'unreachable', url }, cause },
     );
   }
   const { status, ok, body } = response;
@@ -110,12 +110,14 @@ async function probe(url: string, signal: AbortSignal): Promise<void> {
   if (ok) return;
   const data = { status, url };
   if (status === 404 || status === 410)
-    throw new HoldfastError('download.missing', `File not found on \`${server}\` (${status}): \`${url}\`.`, { data });
+    throw new HoldfastError('download.failed', `File not found on \`${server}\` (${status}): \`${url}\`.`, {
+      data: { reason: 'missing', ...data },
+    });
   if (status === 401 || status === 403) {
     throw new HoldfastError(
-      'download.denied',
+      'download.failed',
       `\`${server}\` denied access (${status}): \`${url}\`. Download the file yourself and run it with \`local:FILE\`.`,
-      { data },
+      { data: { reason: 'denied', ...data } },
     );
   }
   throw new HoldfastError('download.failed', `\`${server}\` responded with ${status} for \`${url}\`.`, { data });
@@ -125,9 +127,9 @@ async function checkRoom(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bytes <= bavail * bsize) return;
   throw new HoldfastError(
-    'download.disk_full',
+    'download.failed',
     `Not enough disk space in \`${folder}\`: ${formatBytes(bytes)} needed, ${formatBytes(bavail * bsize)} free. Free some space or set \`HOLDFAST_MODELS\` to a folder on another disk.`,
-    { data: { folder, neededBytes: bytes, freeBytes: bavail * bsize } },
+    { data: { reason: 'disk_full', folder, neededBytes: bytes, freeBytes: bavail * bsize } },
   );
 }
 

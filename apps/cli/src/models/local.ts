@@ -40,7 +40,7 @@ export type LocalSurroundings = Pick<Host, 'directory' | 'environment'>;
  * Loads the model named `local`, `local:<file.gguf>` or `local:<name of a pulled model>`; returns `undefined` for other names. Resolves
  * the file and the packages from the directory.
  *
- * @throws HoldfastError `usage.invalid` (`local_packages_missing`, `model_unknown`, `threads_invalid`), `download.folder_unusable`, and the
+ * @throws HoldfastError `usage.invalid` (`local_packages_missing`, `model_unknown`, `threads_invalid`), `download.failed`, and the
  * `llama.*` of the adapter.
  */
 export async function openLocalModel(name: string, surroundings: LocalSurroundings): Promise<LocalModel | undefined> {

@@ -73,20 +73,22 @@ async function checkPulled(file: string, { url, sha256 }: WantedModel): Promise<
   }
 }
 
-/** @throws HoldfastError `download.checksum_wrong`, with the message from `is`. */
+/** @throws HoldfastError `download.failed`, with the message from `is`. */
 async function checkDigest(path: string, sha256: string, is: (found: string) => string): Promise<void> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   const found = hash.digest('hex');
   if (found === sha256) return;
   const message = is(`its SHA-256 is ${found}, expected ${sha256}.`);
-  throw new HoldfastError('download.checksum_wrong', message, { data: { path, expected: sha256, found } });
+  throw new HoldfastError('download.failed', message, {
+    data: { reason: 'checksum_wrong', path, expected: sha256, found },
+  });
 }
 
 /**
  * Locks a partial download against other processes. Returns the function that releases the lock.
  *
- * @throws HoldfastError `download.busy`, `download.folder_unusable`.
+ * @throws HoldfastError `download.failed`.
  */
 export async function lockPart(part: string, folder: string): Promise<() => Promise<void>> {
   const lock = join(part, 'lock');
@@ -101,9 +103,9 @@ export async function lockPart(part: string, folder: string): Promise<() => Prom
   if (holder !== undefined) {
     const who = holder === 'unknown' ? 'another process' : `process ${holder.pid}`;
     throw new HoldfastError(
-      'download.busy',
+      'download.failed',
       `\`${part}\` is in use by ${who}: wait until it ends. Remove \`${lock}\` only if you are sure that it has ended.`,
-      { data: { lock } },
+      { data: { reason: 'busy', lock } },
     );
   }
   return async () => {

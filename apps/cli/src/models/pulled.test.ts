@@ -83,7 +83,7 @@ test('a missing folder has no models; a file in its place is an error', async ()
   expect(await listPulledModels(gone)).toEqual([]);
   expect(await findPulledModel('a', gone)).toBe(undefined);
   const file = join(folder.path, 'file');
-  const unusable = { code: 'download.folder_unusable', message: expect.stringContaining(file) };
+  const unusable = { code: 'download.failed', reason: 'folder_unusable', message: expect.stringContaining(file) };
   await expect(listPulledModels(file)).rejects.toMatchObject(unusable);
   await expect(findPulledModel('a', file)).rejects.toMatchObject(unusable);
 });

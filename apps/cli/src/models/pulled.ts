@@ -73,7 +73,7 @@ async function measure(path: string): Promise<number> {
 /**
  * The path of the pulled model `name`; `undefined` if it is not pulled.
  *
- * @throws HoldfastError `download.folder_unusable`.
+ * @throws HoldfastError `download.failed`.
  */
 export async function findPulledModel(name: string, folder: string): Promise<string | undefined> {
   return isModelName(name) ? (await readModel(name, folder))?.path : undefined;
@@ -82,7 +82,7 @@ export async function findPulledModel(name: string, folder: string): Promise<str
 /**
  * All pulled models, by name.
  *
- * @throws HoldfastError `download.folder_unusable`.
+ * @throws HoldfastError `download.failed`.
  */
 export async function listPulledModels(folder: string): Promise<readonly PulledModel[]> {
   const entries = (await lookInto(folder, () => readdir(folder))) ?? [];
@@ -113,9 +113,9 @@ async function lookInto<Result>(folder: string, look: () => Promise<Result>): Pr
 export function folderUnusable(folder: string, cause: unknown): HoldfastError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   return new HoldfastError(
-    'download.folder_unusable',
+    'download.failed',
     `Cannot use the models folder \`${folder}\` (${code}). Set \`HOLDFAST_MODELS\` to another folder.`,
-    { data: { folder }, cause },
+    { data: { reason: 'folder_unusable', folder }, cause },
   );
 }
 

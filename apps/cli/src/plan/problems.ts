@@ -19,6 +19,7 @@ export interface PlanProblems {
 const listed: v.GenericSchema<unknown, readonly PlanViolation[]> = v.array(
   v.object({
     code: v.string(),
+    reason: v.exactOptional(v.string()),
     path: v.string(),
     node: v.exactOptional(v.union([v.string(), v.number()])),
     message: v.string(),

@@ -90,12 +90,12 @@ test.each([
 test('violations are a table with code, path and message', () => {
   const violations = [
     { code: 'plan.input.type', path: 'nodes[0].inputs.top', node: 0, message: 'It must be \x1b[1ma number.' },
-    { code: 'plan.final.missing', path: '', message: 'There is none.' },
+    { code: 'plan.invalid', reason: 'final.missing', path: '', message: 'There is none.' },
   ];
   expect(describeViolations(violations, style)).toEqual([
-    'code                where                problem',
-    'plan.input.type     nodes[0].inputs.top  It must be \\x1b[1ma number.',
-    'plan.final.missing  plan                 There is none.',
+    'code                         where                problem',
+    'plan.input.type              nodes[0].inputs.top  It must be \\x1b[1ma number.',
+    'plan.invalid: final.missing  plan                 There is none.',
   ]);
 });
 
@@ -114,6 +114,9 @@ test('nodes that need approval, and warnings', () => {
   );
   expect(many.at(-1)).toBe('  … and 5 more');
   expect(
-    describeWarnings([{ code: 'plan.node.unused', path: 'nodes[1]', message: 'No node needs it.' }], style),
-  ).toEqual(['', 'Warnings:', '  nodes[1]: No node needs it. (plan.node.unused)']);
+    describeWarnings(
+      [{ code: 'plan.invalid', reason: 'node.unused', path: 'nodes[1]', message: 'No node needs it.' }],
+      style,
+    ),
+  ).toEqual(['', 'Warnings:', '  nodes[1]: No node needs it. (plan.invalid: node.unused)']);
 });

@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import type { CheckedPlan, CompileEvent, PlanNode, PlanViolation } from '@holdfast/orchestrator';
 import type { InputTree, NodeAsk, Reference } from '@holdfast/orchestrator/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
@@ -112,7 +113,11 @@ function formatReference(reference: Reference): string {
 /** A row for each violation. */
 export function describeViolations(violations: readonly PlanViolation[], style: LineStyle): readonly string[] {
   const head = [{ title: 'code', paint: style.colors.bold }, { title: 'where' }, { title: 'problem' }];
-  const rows = violations.map(({ code, path, message }) => [code, path === '' ? 'plan' : path, message]);
+  const rows = violations.map((violation) => [
+    describeCode(violation),
+    violation.path === '' ? 'plan' : violation.path,
+    violation.message,
+  ]);
   // Paths are long: narrow tables stack their cells.
   return formatTable(head, rows, style);
 }
@@ -145,11 +150,13 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
 export function describeWarnings(warnings: readonly PlanViolation[], style: LineStyle): readonly string[] {
   const { colors, columns } = style;
   const shown = warnings.slice(0, 10);
-  const lines = shown.flatMap(({ code, path, message }) =>
-    wrapBlock(`  ${toPrintable(`${path === '' ? '' : `${path}: `}${message} (${code})`)}`, columns - 1),
-  );
+  const lines = shown.flatMap((warning) => wrapBlock(`  ${toPrintable(describeWarning(warning))}`, columns - 1));
   const more = warnings.length > shown.length ? [`  … and ${warnings.length - shown.length} more`] : [];
   return warnings.length === 0 ? [] : ['', colors.yellow('Warnings:'), ...lines, ...more];
+}
+
+function describeWarning({ path, message, ...kind }: PlanViolation): string {
+  return `${path === '' ? '' : `${path}: `}${message} (${describeCode(kind)})`;
 }
 
 /** Reports the progress of a planner on stderr. `planner`: its id. */

@@ -593,7 +593,7 @@ test('bad tool files are reported and do not stop the run', async () => {
   });
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(/plugins\/bad\.mjs:1:\d+ error /);
-  expect(stderr).toContain('tool.name.taken');
+  expect(stderr).toContain('tool.invalid: name.taken');
   expect(stdout).toContain('1 tool from ./plugins');
 });
 

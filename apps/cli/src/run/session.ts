@@ -1,4 +1,5 @@
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { toReason } from '@holdfast/core/internal';
 import { createSession, type Session } from '@holdfast/session';
 import { describeStyle } from '../calls/line.ts';
 import type { Host } from '../terminal/host.ts';
@@ -24,7 +25,7 @@ function addWayOut(thrown: unknown): never {
   if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
   const hint =
     'Redaction stores its key there. `--no-redact` avoids it, but then the log contains secrets in plain text.';
-  throw new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
+  throw new HoldfastError(thrown.code, thrown.message, { data: { ...toReason(thrown), hint }, cause: thrown });
 }
 
 /** Closes the session of a run and, unless `silent`, prints how to see its log. */

@@ -106,7 +106,7 @@ test('existing files are not overwritten', async () => {
 test('an unwritable folder is reported, and nothing is left behind', async () => {
   expect(
     await runHere(['new', 'pack', 'git'], { directory: join(import.meta.dirname, 'write-package.test.ts') }),
-  ).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(package.unwritable)') });
+  ).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(output.unwritable: package)') });
 });
 
 test('`--tools` only applies to tools', async () => {

@@ -23,7 +23,7 @@ const pattern = /^(?:@[a-z0-9][a-z0-9._-]{0,100}\/)?([a-z0-9][a-z0-9-]{0,31})$/;
 /**
  * Writes a new package into a new folder of the same name: tested, checked and ready to publish.
  *
- * @throws HoldfastError `usage.invalid` (`name_invalid`, `file_exists`), `package.unwritable`.
+ * @throws HoldfastError `usage.invalid` (`name_invalid`, `file_exists`), `output.unwritable`.
  */
 export async function writeNewPackage(
   { kind, packageName, json }: NewPackageOptions,
@@ -77,8 +77,8 @@ async function writeFiles(folder: string, files: ReadonlyMap<string, string>, di
       throw usageError('file_exists', `\`${folder}\` already exists: nothing was written.`);
     // Removes an incomplete package.
     if (isOurs) await rm(path, { recursive: true, force: true });
-    throw new HoldfastError('package.unwritable', `Cannot write the folder \`${folder}\` (${code}).`, {
-      data: { folder },
+    throw new HoldfastError('output.unwritable', `Cannot write the folder \`${folder}\` (${code}).`, {
+      data: { reason: 'package', folder },
       cause,
     });
   }

@@ -86,7 +86,7 @@ test('a folder that cannot be created is an error with a reason', async () => {
   await using folder = await createFolder({ plugins: 'a file' });
   expect(await run(folder, 'new', 'tool', 'make_slug')).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('(tool.file.unwritable)'),
+    stderr: expect.stringContaining('(output.unwritable: tool_file)'),
   });
   expect(await readFile(join(folder.path, 'plugins'), 'utf8')).toBe('a file');
 });

@@ -23,7 +23,7 @@ export interface NewToolOptions {
 /**
  * Writes a new tool file; never overwrites an existing one.
  *
- * @throws HoldfastError `usage.invalid` (`name_invalid`, `name_taken`, `file_exists`), `tool.file.unwritable`.
+ * @throws HoldfastError `usage.invalid` (`name_invalid`, `name_taken`, `file_exists`), `output.unwritable`.
  */
 export async function writeNewTool({ name, folder, language, json }: NewToolOptions, host: Host): Promise<ExitCode> {
   const problem = findToolNameProblem(name);
@@ -93,6 +93,9 @@ async function writeFile(
       throw usageError('file_exists', `\`${file}\` already exists: nothing was written.`);
     // Removes an incomplete file.
     if (isOurs) await rm(path, { force: true });
-    throw new HoldfastError('tool.file.unwritable', `Cannot write \`${file}\` (${code}).`, { data: { file }, cause });
+    throw new HoldfastError('output.unwritable', `Cannot write \`${file}\` (${code}).`, {
+      data: { reason: 'tool_file', file },
+      cause,
+    });
   }
 }

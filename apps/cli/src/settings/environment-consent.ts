@@ -46,7 +46,7 @@ export function toEnvironmentOptions({
 /**
  * Consent comes from the command line, the user folder or the person at the terminal, never from a project.
  *
- * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unusable`.
  */
 export async function openEnvironment({ names, taken }: EnvironmentOptions, host: Host): Promise<EnvironmentConsent> {
   const configured = await readGrantedVariables(host);

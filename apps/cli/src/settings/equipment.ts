@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, type Policy, type Section, type Slice } from '@holdfast/core';
-import { nearestNames } from '@holdfast/core/internal';
+import { describeCode, nearestNames } from '@holdfast/core/internal';
 import { formatDiagnostic } from '@holdfast/loader';
 import { readDefinitionLock } from '@holdfast/loader/plugins';
 import type { Registry, RegistryProblem } from '@holdfast/registry';
@@ -138,7 +138,7 @@ function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
 /**
  * The lock for plugins and packs: the one beside the configuration, unless only the one beside the tools folder covers plugins.
  *
- * @throws HoldfastError `plugin.lock.ambiguous`, and as `compareDefinitions` for a lock.
+ * @throws HoldfastError `plugin.lock.invalid`, and as `compareDefinitions` for a lock.
  */
 export async function findPluginLock({ path }: ToolsFolder, { file, directory }: Settings): Promise<string> {
   const own = join(await realpath(dirname(resolve(directory, file ?? lockName))), lockName);
@@ -146,9 +146,9 @@ export async function findPluginLock({ path }: ToolsFolder, { file, directory }:
   if (beside === own || !saysOfPlugins(beside)) return own;
   if (!saysOfPlugins(own)) return beside;
   throw new HoldfastError(
-    'plugin.lock.ambiguous',
+    'plugin.lock.invalid',
     `Two locks cover plugins and packs: \`${own}\` beside the configuration and \`${beside}\` beside the tools folder. Remove \`plugins\` from one of them.`,
-    { data: { locks: [own, beside] } },
+    { data: { reason: 'ambiguous', locks: [own, beside] } },
   );
 }
 
@@ -164,8 +164,8 @@ export function reportProblems(equipment: Equipment, host: Host): void {
   if (toolset.lockGone !== undefined) host.stderr.write(`warning: ${toolset.lockGone} (tools.lock.missing)\n`);
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
-  for (const { message, code } of leftOut) host.stderr.write(`left out: ${toPrintable(message)} (${code})\n`);
-  for (const { message, code } of oddities) host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
+  for (const one of leftOut) host.stderr.write(`left out: ${toPrintable(one.message)} (${describeCode(one)})\n`);
+  for (const one of oddities) host.stderr.write(`warning: ${toPrintable(one.message)} (${describeCode(one)})\n`);
   for (const { key, name, origin } of unknownNames) {
     const place = origin.file ?? origin.layer;
     host.stderr.write(`warning: unknown tool \`${toPrintable(name)}\` in \`${key}\` of ${toPrintable(place)}\n`);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, toReason } from '@holdfast/core/internal';
 import type { Diagnostic } from '@holdfast/loader';
 import {
   definitionsOf,
@@ -116,10 +116,10 @@ function checkSections({ name, sections = [] }: Plugin): void {
   try {
     createPrompt({ ns: 'holdfast', key: 'check', sections }).render();
   } catch (thrown) {
-    const code = isHoldfastError(thrown) ? thrown.code : 'plugin.failed';
-    if (aboutOthers.has(code)) return;
-    throw new HoldfastError(code, `The plugin \`${name}\` is left out: ${describeThrown(thrown)}`, {
-      data: { plugin: name },
+    const kind = isHoldfastError(thrown) ? thrown : { code: 'plugin.failed' };
+    if (aboutOthers.has(kind.code)) return;
+    throw new HoldfastError(kind.code, `The plugin \`${name}\` is left out: ${describeThrown(thrown)}`, {
+      data: { ...toReason(kind), plugin: name },
       cause: thrown,
     });
   }

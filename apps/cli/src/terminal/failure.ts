@@ -1,5 +1,5 @@
-import { HoldfastError, isHoldfastError, type JsonObject } from '@holdfast/core';
-import { describeCode, describeThrown, isPlainObject } from '@holdfast/core/internal';
+import { isHoldfastError } from '@holdfast/core';
+import { describeCode, describeThrown, errorsOf, isPlainObject, type ReasonedError } from '@holdfast/core/internal';
 import { type Colors, createColors } from './colors.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './text.ts';
@@ -79,14 +79,7 @@ export type UsageReason =
   | 'workspace_missing';
 
 /** A wrong usage: `usage.invalid` with a reason; such errors exit with 2. */
-export function usageError(reason: UsageReason, message: string, { data = {}, cause }: UsageFacts = {}): HoldfastError {
-  return new HoldfastError('usage.invalid', message, { data: { ...data, reason }, cause });
-}
-
-interface UsageFacts {
-  readonly data?: JsonObject;
-  readonly cause?: unknown;
-}
+export const usageError: ReasonedError<UsageReason> = errorsOf('usage.invalid');
 
 // Errors in the request or configuration: nothing has been done.
 const wrongRequest = /^(?:usage|guard|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;

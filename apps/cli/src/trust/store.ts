@@ -29,7 +29,7 @@ const store = v.strictObject({
   folders: v.array(v.strictObject({ folder: text, files: pairs, packages: pairs, named: v.array(text) })),
 });
 
-/** @throws HoldfastError `trust.invalid`, `user_folder.unreadable`. */
+/** @throws HoldfastError `user_config.invalid`, `user_folder.unusable`. */
 export async function readTrusted(directory: string, host: StoreHost): Promise<TrustedFolder> {
   const { folders } = await readStore(host);
   const place = await toPlace(directory);
@@ -42,7 +42,7 @@ export async function readTrusted(directory: string, host: StoreHost): Promise<T
 /**
  * Replaces the entry of a folder, or removes it if it is empty.
  *
- * @throws HoldfastError `trust.invalid`, `user_folder.*`.
+ * @throws HoldfastError `user_config.invalid`, `user_folder.*`.
  */
 export async function writeTrusted(directory: string, trusted: TrustedFolder, host: StoreHost): Promise<void> {
   const { folders } = await readStore(host);
@@ -70,9 +70,9 @@ async function readStore(host: StoreHost): Promise<v.InferOutput<typeof store>> 
   if (parsed.success) return parsed.output;
   const path = join(userFolder(host), fileName);
   throw new HoldfastError(
-    'trust.invalid',
+    'user_config.invalid',
     `\`${path}\` is not a valid list of trusted folders. Delete the file, then trust your folders again with \`holdfast trust\`.`,
-    { data: { path } },
+    { data: { reason: 'trust', path } },
   );
 }
 

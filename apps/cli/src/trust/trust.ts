@@ -34,7 +34,7 @@ export interface TrustPlace {
 /**
  * Returns true if found code may run. Asks the user unless the code may be left out.
  *
- * @throws HoldfastError `trust.required`, `trust.refused`, `trust.invalid`, `user_folder.*`.
+ * @throws HoldfastError `trust.required`, `trust.refused`, `user_config.invalid`, `user_folder.*`.
  */
 export async function demandTrust(
   found: FoundCode,
@@ -128,7 +128,7 @@ export function describeLeftOut(names: readonly string[]): string {
 /**
  * Remembers what the command line named for a run, so that resuming may use it. If it cannot be stored, resuming asks.
  *
- * @throws HoldfastError `trust.invalid`.
+ * @throws HoldfastError `user_config.invalid`.
  */
 export async function rememberNamed(
   { named, directory }: { readonly named: readonly string[]; readonly directory: string },

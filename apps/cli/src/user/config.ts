@@ -46,7 +46,7 @@ const consents = v.strictObject({
 /**
  * The environment variables granted by the user's own configuration, by tool name.
  *
- * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unusable`.
  */
 export async function readGrantedVariables(home: Home): Promise<ReadonlyMap<string, readonly string[]>> {
   const { environment } = (await readJson(configFile, userConfig, home)) ?? { environment: {} };
@@ -56,7 +56,7 @@ export async function readGrantedVariables(home: Home): Promise<ReadonlyMap<stri
 /**
  * The user's answers about models of providers for runs without `--model`; unanswered ones are missing.
  *
- * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unusable`.
  */
 export async function readModelAnswers(home: Home): Promise<ReadonlyMap<OfferedProvider, boolean>> {
   const models: Partial<Record<OfferedProvider, boolean>> =
@@ -69,19 +69,19 @@ export async function readModelAnswers(home: Home): Promise<ReadonlyMap<OfferedP
   );
 }
 
-/** Stores answers in the user's configuration. @throws as `readModelAnswers`, and `user_folder.unwritable`. */
+/** Stores answers in the user's configuration. @throws as `readModelAnswers`, and `user_folder.unusable`. */
 export async function rememberModelAnswers(answers: ReadonlyMap<OfferedProvider, boolean>, home: Home): Promise<void> {
   const config = (await readJson(configFile, userConfig, home)) ?? {};
   const models = Object.fromEntries([...(await readModelAnswers(home)), ...answers]);
   await writeUserFile(configFile, `${JSON.stringify({ ...config, models }, undefined, 2)}\n`, home);
 }
 
-/** @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`. */
+/** @throws HoldfastError `user_config.invalid`, `user_folder.unusable`. */
 export async function readConsents(home: Home): Promise<readonly RememberedConsent[]> {
   return (await readJson(consentFile, consents, home))?.consents ?? [];
 }
 
-/** Stores a consent, replacing an earlier one for the same digest. @throws as `readConsents`, and `user_folder.unwritable`. */
+/** Stores a consent, replacing an earlier one for the same digest. @throws as `readConsents`, and `user_folder.unusable`. */
 export async function rememberConsent(consent: RememberedConsent, home: Home): Promise<void> {
   const others = (await readConsents(home)).filter(({ digest }) => digest !== consent.digest);
   await writeUserFile(consentFile, `${JSON.stringify({ consents: [...others, consent] }, undefined, 2)}\n`, home);

@@ -30,6 +30,12 @@ test('files are private to the user, and can be read again', async () => {
 test('an unusable folder is an error with a code', async () => {
   await using folder = await createFolder({ home: 'a file' });
   const host = { environment: { HOLDFAST_HOME: 'home' }, directory: folder.path };
-  await expect(readUserFile('a.json', host)).rejects.toMatchObject({ code: 'user_folder.unreadable' });
-  await expect(writeUserFile('a.json', '', host)).rejects.toMatchObject({ code: 'user_folder.unwritable' });
+  await expect(readUserFile('a.json', host)).rejects.toMatchObject({
+    code: 'user_folder.unusable',
+    reason: 'unreadable',
+  });
+  await expect(writeUserFile('a.json', '', host)).rejects.toMatchObject({
+    code: 'user_folder.unusable',
+    reason: 'unwritable',
+  });
 });

@@ -23,7 +23,7 @@ export function userFolder({ environment, directory }: Pick<Host, 'environment' 
 /**
  * The text of a file in the user folder; `undefined` if there is none.
  *
- * @throws HoldfastError `user_folder.unreadable`.
+ * @throws HoldfastError `user_folder.unusable`.
  */
 export async function readUserFile(
   name: string,
@@ -34,14 +34,17 @@ export async function readUserFile(
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return undefined;
-    throw new HoldfastError('user_folder.unreadable', `Cannot read \`${path}\`.`, { data: { path }, cause });
+    throw new HoldfastError('user_folder.unusable', `Cannot read \`${path}\`.`, {
+      data: { reason: 'unreadable', path },
+      cause,
+    });
   }
 }
 
 /**
  * Replaces a file in the user folder atomically, readable only by the user (folder 0700, file 0600).
  *
- * @throws HoldfastError `user_folder.unwritable`.
+ * @throws HoldfastError `user_folder.unusable`.
  */
 export async function writeUserFile(
   name: string,
@@ -54,7 +57,7 @@ export async function writeUserFile(
 /**
  * Reads a file in the user folder, creating it if it is missing. Processes that create it concurrently get the same text.
  *
- * @throws HoldfastError `user_folder.unreadable`, `user_folder.unwritable`.
+ * @throws HoldfastError `user_folder.unusable`.
  */
 export async function createUserFile(
   name: string,
@@ -97,9 +100,9 @@ async function writeWhole(
     }
   } catch (cause) {
     throw new HoldfastError(
-      'user_folder.unwritable',
+      'user_folder.unusable',
       `Cannot write \`${path}\`. Set \`HOLDFAST_HOME\` to a writable folder.`,
-      { data: { path }, cause },
+      { data: { reason: 'unwritable', path }, cause },
     );
   }
 }

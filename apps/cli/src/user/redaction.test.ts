@@ -168,7 +168,10 @@ test('processes that create the key concurrently share it, and a broken one is a
   const masks = await Promise.all([1, 2].map(async () => (await openRedaction(log, host)).redactor?.redact(secret)));
   expect(masks[0]).toBe(masks[1]);
   await folder.write(`home/${keyFile}`, 'no key');
-  await expect(openRedaction(log, host)).rejects.toMatchObject({ code: 'redaction.key.invalid' });
+  await expect(openRedaction(log, host)).rejects.toMatchObject({
+    code: 'user_config.invalid',
+    reason: 'redaction.key',
+  });
 });
 
 test('an unwritable user folder is an error that suggests --no-redact', async () => {
@@ -178,6 +181,8 @@ test('an unwritable user folder is an error that suggests --no-redact', async ()
   const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home') };
   const begin = (...argv: readonly string[]) =>
     runHere(['run', 'What is here?', ...argv], { directory: folder.path, environment, trusted: false });
-  expect((await begin()).stderr).toMatch(/`HOLDFAST_HOME`.* \(user_folder\.unwritable\)\n {2}hint: .*`--no-redact`/);
+  expect((await begin()).stderr).toMatch(
+    /`HOLDFAST_HOME`.* \(user_folder\.unusable: unwritable\)\n {2}hint: .*`--no-redact`/,
+  );
   expect(await begin('--no-redact')).toMatchObject({ exitCode: 0 });
 });

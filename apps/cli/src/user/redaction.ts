@@ -15,7 +15,7 @@ export const keyFile = 'redaction.key';
 /**
  * Opens redaction for the session whose log is at `logPath`. Creates the key on first use.
  *
- * @throws HoldfastError `redaction.key.invalid`, `user_folder.unreadable`, `user_folder.unwritable`.
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unusable`.
  */
 export async function openRedaction(
   logPath: string,
@@ -26,9 +26,9 @@ export async function openRedaction(
   if (key === undefined) {
     const path = join(userFolder(host), keyFile);
     throw new HoldfastError(
-      'redaction.key.invalid',
+      'user_config.invalid',
       `\`${path}\` must contain 64 hexadecimal digits. Restore the key, or delete the file to get a new one; arguments sealed with the old key are then lost.`,
-      { data: { path } },
+      { data: { reason: 'redaction.key', path } },
     );
   }
   const bytes = Buffer.from(key, 'hex');

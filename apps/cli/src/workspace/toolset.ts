@@ -227,7 +227,8 @@ function describeClash(
       : `is too similar to \`${other.name}\` in ${other.origin.source}`;
   return {
     severity: 'error',
-    code: 'tool.name.taken',
+    code: 'tool.invalid',
+    reason: 'name.taken',
     file: tool.origin?.source ?? tool.name,
     line: 1,
     column: 1,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HoldfastError, isHoldfastError } from '../index.ts';
-import { describeCode, describeThrown } from '../internal.ts';
+import { describeCode, describeThrown, errorsOf } from '../internal.ts';
 
 test('an error carries code, data and cause', () => {
   const cause = new Error('inner');
@@ -16,6 +16,13 @@ test('the reason of an error is in its data', () => {
     const plain = new HoldfastError('a.b', 'Message.', { data });
     expect([plain.reason, describeCode(plain)]).toEqual([undefined, 'a.b']);
   }
+});
+
+test('errors of one code with a reason', () => {
+  const cause = new Error('inner');
+  const made = errorsOf<'c' | 'd'>('a.b')('d', 'Message.', { data: { n: 1, reason: 'x' }, cause });
+  expect(made).toMatchObject({ code: 'a.b', reason: 'd', message: 'Message.', data: { n: 1, reason: 'd' }, cause });
+  expect(errorsOf<'c'>('a.b')('c', 'Message.').data).toEqual({ reason: 'c' });
 });
 
 test('errors of another copy of the package are recognised, look-alikes are not', () => {

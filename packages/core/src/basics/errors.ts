@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** The options of `HoldfastError`. */
 export interface HoldfastErrorOptions {
@@ -32,6 +32,19 @@ export class HoldfastError extends Error {
   }
 }
 
+/** Makes errors of one code with a reason; `data` gets the reason. */
+export type ReasonedError<Reason extends string> = (
+  reason: Reason,
+  message: string,
+  options?: { readonly data?: JsonObject; readonly cause?: unknown },
+) => HoldfastError;
+
+/** The maker of the errors of `code`, each with one of its reasons. */
+export function errorsOf<Reason extends string>(code: string): ReasonedError<Reason> {
+  return (reason, message, { data, cause } = {}) =>
+    new HoldfastError(code, message, { data: { ...data, reason }, cause });
+}
+
 /** A code with its finer kind, as people read it: `usage.invalid: folder_missing`, or the code alone. */
 export function describeCode({
   code,
@@ -57,8 +70,15 @@ export function isHoldfastError(value: unknown): value is HoldfastError {
 /** A reason that is returned rather than thrown: the same code, message and data without the cost of a stack. */
 export interface Problem {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   readonly message: string;
   readonly data?: Json;
+}
+
+/** The data of an error with the reason of `problem`. */
+export function toReason({ reason }: Parameters<typeof describeCode>[0]): JsonObject {
+  return reason === undefined ? {} : { reason };
 }
 
 /** The message of anything thrown, including `null`, symbols, and objects whose `message` throws. Never a stack. */

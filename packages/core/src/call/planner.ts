@@ -13,6 +13,8 @@ export interface PlannerTool extends ToolDeclaration {
 /** One problem of a planner's answer. */
 export interface PlannerProblem {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   /** Position in the plan, such as `nodes[2].inputs.city`; empty for the whole. */
   readonly path: string;
   readonly message: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineTool, isHoldfastError, type Repeat } from '../index.ts';
-import { findRetryProblem, retryDelayMs } from '../internal.ts';
+import { describeCode, findRetryProblem, retryDelayMs } from '../internal.ts';
 import type { ToolRetry } from './retry.ts';
 
 test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: string; readonly says?: string }>([
@@ -8,23 +8,24 @@ test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: s
   { retry: { attempts: 10, delayMs: 60_000 } },
   { retry: { attempts: 3, delayMs: 0 }, repeat: 'keyed' },
   { retry: Object.assign(Object.create(null), { attempts: 2 }) },
-  { retry: { attempts: 3 }, repeat: 'never', code: 'tool.retry.not_repeatable', says: "`repeat: 'safe'`" },
-  { retry: { attempts: 1 }, code: 'tool.retry.invalid', says: 'from 2 to 10' },
-  { retry: { attempts: 11 }, code: 'tool.retry.invalid' },
-  { retry: { attempts: 2.5 }, code: 'tool.retry.invalid' },
-  { retry: { attempts: '3' }, code: 'tool.retry.invalid' },
-  { retry: { attempts: Number.POSITIVE_INFINITY }, code: 'tool.retry.invalid' },
-  { retry: {}, code: 'tool.retry.invalid' },
-  { retry: { attempts: 3, delayMs: -1 }, code: 'tool.retry.invalid', says: 'from 0 to 60000' },
-  { retry: { attempts: 3, delayMs: 60_001 }, code: 'tool.retry.invalid' },
-  { retry: { attempts: 3, delayMs: null }, code: 'tool.retry.invalid' },
-  { retry: { attempts: 3, delayMs: Number.NaN }, code: 'tool.retry.invalid' },
-  { retry: { attempts: 3, jitter: true }, code: 'tool.retry.invalid', says: 'unknown key `jitter`' },
-  { retry: 3, code: 'tool.retry.invalid', says: 'an object' },
-  { retry: null, code: 'tool.retry.invalid' },
-  { retry: [3], code: 'tool.retry.invalid' },
+  { retry: { attempts: 3 }, repeat: 'never', code: 'tool.invalid: retry.not_repeatable', says: "`repeat: 'safe'`" },
+  { retry: { attempts: 1 }, code: 'tool.invalid: retry.invalid', says: 'from 2 to 10' },
+  { retry: { attempts: 11 }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: 2.5 }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: '3' }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: Number.POSITIVE_INFINITY }, code: 'tool.invalid: retry.invalid' },
+  { retry: {}, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: 3, delayMs: -1 }, code: 'tool.invalid: retry.invalid', says: 'from 0 to 60000' },
+  { retry: { attempts: 3, delayMs: 60_001 }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: 3, delayMs: null }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: 3, delayMs: Number.NaN }, code: 'tool.invalid: retry.invalid' },
+  { retry: { attempts: 3, jitter: true }, code: 'tool.invalid: retry.invalid', says: 'unknown key `jitter`' },
+  { retry: 3, code: 'tool.invalid: retry.invalid', says: 'an object' },
+  { retry: null, code: 'tool.invalid: retry.invalid' },
+  { retry: [3], code: 'tool.invalid: retry.invalid' },
 ])('$retry, repeat $repeat: $code', ({ retry, repeat = 'safe', code, says = '' }) => {
-  expect(findRetryProblem(retry, repeat)?.code).toBe(code);
+  const problem = findRetryProblem(retry, repeat);
+  expect(problem && describeCode(problem)).toBe(code);
   // Untyped definitions, as in JavaScript.
   const definition = { name: 'flaky', description: 'Fails.', repeat, retry: retry as ToolRetry };
   let thrown: unknown;
@@ -33,7 +34,7 @@ test.each<{ readonly retry: unknown; readonly repeat?: Repeat; readonly code?: s
   } catch (error) {
     thrown = error;
   }
-  expect(isHoldfastError(thrown) ? thrown.code : thrown).toBe(code);
+  expect(isHoldfastError(thrown) ? describeCode(thrown) : thrown).toBe(code);
   if (code !== undefined) expect(thrown).toMatchObject({ message: expect.stringMatching(/^`flaky`: `retry` /) });
   expect(String(thrown)).toContain(says);
 });

@@ -25,7 +25,7 @@ export function findRetryProblem(retry: unknown, repeat: Repeat): Problem | unde
     return invalid(`needs \`delayMs\` to be an integer number of milliseconds from 0 to ${maxDelayMs}`);
   if (repeat !== 'never') return undefined;
   const message = "`retry` needs `repeat: 'safe'` or `'keyed'`: a tool that may not be repeated cannot be retried.";
-  return { code: 'tool.retry.not_repeatable', message };
+  return { code: 'tool.invalid', reason: 'retry.not_repeatable', message };
 }
 
 /** `retry` with its defaults. Frozen. */
@@ -39,7 +39,7 @@ export function retryDelayMs({ delayMs }: Required<ToolRetry>, attempt: number):
 }
 
 function invalid(what: string): Problem {
-  return { code: 'tool.retry.invalid', message: `\`retry\` ${what}.` };
+  return { code: 'tool.invalid', reason: 'retry.invalid', message: `\`retry\` ${what}.` };
 }
 
 function isWhole(value: unknown, from: number, to: number): boolean {

@@ -36,7 +36,7 @@ export interface ToolContext {
   /**
    * The instance of a declared resource: the one bound by the host under its name, or created on first use.
    *
-   * @throws HoldfastError `resource.create_failed`, `resource.cycle`, `resource.lifetime`, `resource.name_conflict`, `resource.invalid`,
+   * @throws HoldfastError `resource.create_failed`, `resource.invalid`,
    * `context.closed`.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
@@ -90,10 +90,10 @@ export interface ToolSession extends SessionReader {
   /**
    * Stages an event, which is committed with the call or discarded.
    *
-   * @throws HoldfastError `event.unhandled`, `event.invalid`, `slice.value.invalid`, `tool.effects.exceeded` (the tool declares `none`),
+   * @throws HoldfastError `event.invalid`, `slice.invalid`, `tool.effects.exceeded` (the tool declares `none`),
    * `context.closed`; and errors thrown by reducers.
    */
   dispatch(event: SessionEvent): void;
-  /** Dispatches to `log` slices, which keep the event however the call ends. @throws as `dispatch`, and `event.retention`. */
+  /** Dispatches to `log` slices, which keep the event however the call ends. @throws as `dispatch`, and `event.invalid`. */
   publish(event: SessionEvent): void;
 }

@@ -96,9 +96,9 @@ export function toEnvironmentVariables(environment: readonly string[]): readonly
 }
 
 function invalid(message: string): Problem {
-  return { code: 'tool.environment.invalid', message };
+  return { code: 'tool.invalid', reason: 'environment.invalid', message };
 }
 
 function reserved(message: string): Problem {
-  return { code: 'tool.environment.reserved', message };
+  return { code: 'tool.invalid', reason: 'environment.reserved', message };
 }

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../basics/errors.ts';
+import { HoldfastError, type Problem, toReason } from '../basics/errors.ts';
 
 const pattern = /^[a-z0-9_-]{1,64}$/;
 
@@ -24,20 +24,25 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /** Why `name` cannot name a tool, or `undefined`. */
-export function findToolNameProblem(name: string): { readonly code: string; readonly message: string } | undefined {
+export function findToolNameProblem(name: string): Problem | undefined {
   if (reserved.has(name.toLowerCase())) {
-    return { code: 'tool.name.reserved', message: `\`${name}\` is a reserved word and cannot name a tool.` };
+    return {
+      code: 'tool.invalid',
+      reason: 'name.reserved',
+      message: `\`${name}\` is a reserved word and cannot name a tool.`,
+    };
   }
   if (pattern.test(name)) return undefined;
   const message =
     name.trim() === name
       ? `The tool name \`${name}\` must be 1 to 64 of a-z, 0-9, _ and -.`
       : `The tool name \`${name}\` has surrounding whitespace.`;
-  return { code: 'tool.name.invalid', message };
+  return { code: 'tool.invalid', reason: 'name.invalid', message };
 }
 
-/** Checks a tool name. @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
+/** Checks a tool name. @throws HoldfastError `tool.invalid`. */
 export function checkToolName(name: string): void {
   const problem = findToolNameProblem(name);
-  if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: { name } });
+  if (problem !== undefined)
+    throw new HoldfastError(problem.code, problem.message, { data: { ...toReason(problem), name } });
 }

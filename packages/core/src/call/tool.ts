@@ -1,5 +1,5 @@
 import { checkOptions, type OptionRules } from '../basics/check-options.ts';
-import { HoldfastError } from '../basics/errors.ts';
+import { HoldfastError, toReason } from '../basics/errors.ts';
 import { deepFreeze, isPlainObject, type Json } from '../basics/json.ts';
 import type { Schema } from '../basics/schema.ts';
 import type { CallFacts, PlaceView } from './facts.ts';
@@ -150,9 +150,7 @@ export type ToolFields<Given> = {
 /**
  * Declares a tool. Undeclared effects count as `external` and are never repeated.
  *
- * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
- * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`,
- * `tool.environment.invalid`, `tool.environment.reserved`, `options.invalid`.
+ * @throws HoldfastError `tool.invalid`, `options.invalid`.
  */
 export function defineTool<
   Input = Record<string, never>,
@@ -182,19 +180,21 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
-      'tool.effects.invalid',
+      'tool.invalid',
       `\`effects\` of \`${name}\` must be none, state or external, got \`${String(effects)}\`.`,
+      { data: { reason: 'effects.invalid' } },
     );
   }
   if (!['safe', 'keyed', 'never'].includes(repeat)) {
     throw new HoldfastError(
-      'tool.repeat.invalid',
+      'tool.invalid',
       `\`repeat\` of \`${name}\` must be safe, keyed or never, got \`${String(repeat)}\`.`,
+      { data: { reason: 'repeat.invalid' } },
     );
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
     const message = `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`;
-    throw new HoldfastError('tool.timeout.invalid', message);
+    throw new HoldfastError('tool.invalid', message, { data: { reason: 'timeout.invalid' } });
   }
   if (!isMaxResultChars(maxResultChars)) {
     throw new HoldfastError(
@@ -206,15 +206,15 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   const problem =
     (retry === undefined ? undefined : findRetryProblem(retry, repeat)) ??
     (environment === undefined ? undefined : findEnvironmentProblem(environment));
-  if (problem !== undefined) throw new HoldfastError(problem.code, `\`${name}\`: ${problem.message}`);
+  if (problem !== undefined)
+    throw new HoldfastError(problem.code, `\`${name}\`: ${problem.message}`, { data: toReason(problem) });
   const examples = definition.examples ?? [];
   for (const example of examples) {
     const length = example.description.trim().length;
     if (length < 1 || length > 200) {
-      throw new HoldfastError(
-        'tool.example.invalid',
-        `An example of \`${name}\` needs a description of 1 to 200 characters.`,
-      );
+      throw new HoldfastError('tool.invalid', `An example of \`${name}\` needs a description of 1 to 200 characters.`, {
+        data: { reason: 'example.invalid' },
+      });
     }
   }
   return Object.freeze({
@@ -273,12 +273,15 @@ function checkDescription(tool: string, description: string, origin: ToolOrigin 
   const max = origin === undefined ? 200 : 4096;
   if (trimmed.length < 1 || trimmed.length > max) {
     throw new HoldfastError(
-      'tool.description.invalid',
+      'tool.invalid',
       `The description of \`${tool}\` must have 1 to ${max} characters, got ${trimmed.length}.`,
+      { data: { reason: 'description.invalid' } },
     );
   }
   if (origin === undefined && !ascii.test(trimmed)) {
-    throw new HoldfastError('tool.description.invalid', `The description of \`${tool}\` must be ASCII.`);
+    throw new HoldfastError('tool.invalid', `The description of \`${tool}\` must be ASCII.`, {
+      data: { reason: 'description.invalid' },
+    });
   }
   return trimmed;
 }

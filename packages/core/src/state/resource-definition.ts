@@ -12,8 +12,8 @@ export interface ResourceBuild {
   /**
    * Another resource, which outlives the one being created.
    *
-   * @throws HoldfastError `resource.cycle`, `resource.lifetime` (a shorter lifetime, or a session's resource that uses a staged one, which
-   * exists only as a call's view), `resource.name_conflict`, `resource.create_failed`, `context.closed`.
+   * @throws HoldfastError `resource.invalid` (a shorter lifetime, or a session's resource that uses a staged one, which
+   * exists only as a call's view), `resource.invalid`, `resource.create_failed`, `context.closed`.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
   /** Aborted at the end of the instance's lifetime. */

@@ -105,14 +105,14 @@ function isPolicy(value: unknown): boolean {
 
 const checked = new WeakMap<readonly PolicyBinding[], { has(toolName: string): boolean }>();
 
-/** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
+/** @throws HoldfastError `policy.invalid`, `policy.tool.unknown`. */
 export function checkPolicies(policies: readonly PolicyBinding[], names: { has(toolName: string): boolean }): void {
   if (checked.get(policies) === names) return;
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
     if (keys.has(key)) {
       const message = `Two policies have the key \`${key}\`; give one of them an \`id\`.`;
-      throw new HoldfastError('policy.key.duplicate', message, { data: { key } });
+      throw new HoldfastError('policy.invalid', message, { data: { reason: 'key.duplicate', key } });
     }
     keys.add(key);
     const unknown = policy.tools.find((name) => !names.has(name));

@@ -139,7 +139,7 @@ function heard<Value>(promise: Promise<Value>): Promise<Value> {
 }
 
 /** Errors of `dispatch` before any reducer runs; any other error is a failed reducer, which fails the call. */
-const refusals: ReadonlySet<string> = new Set(['event.invalid', 'event.unhandled', 'context.closed']);
+const refusals: ReadonlySet<string> = new Set(['event.invalid', 'context.closed']);
 
 /** The tool's view of the transaction. */
 function createSessionView(call: RunningCall): ToolSession {

@@ -229,7 +229,7 @@ const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[];
 /**
  * Compiles a list of tools, once per list; a modified list is compiled again.
  *
- * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, or the error of compiling a schema.
+ * @throws HoldfastError `tool.invalid`, or the error of compiling a schema.
  */
 export function compileTools(tools: readonly Tool[]): CompiledTools {
   const known = toolsets.get(tools);
@@ -243,8 +243,8 @@ export function compileTools(tools: readonly Tool[]): CompiledTools {
       });
     }
     if (byName.has(tool.name)) {
-      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
-        data: { name: tool.name },
+      throw new HoldfastError('tool.invalid', `Two tools are named \`${tool.name}\`; rename one of them.`, {
+        data: { reason: 'name.duplicate', name: tool.name },
       });
     }
     byName.set(tool.name, compileTool(tool));
@@ -266,8 +266,8 @@ function compileTool(tool: Tool): CompiledTool {
   const input = tool.inputSchema === undefined ? undefined : compileSchema(tool.inputSchema);
   const inputSchema = input?.jsonSchema ?? noArguments;
   if (!describesObject(inputSchema)) {
-    throw new HoldfastError('tool.input.not_object', `The input schema of \`${tool.name}\` must describe an object.`, {
-      data: { name: tool.name },
+    throw new HoldfastError('tool.invalid', `The input schema of \`${tool.name}\` must describe an object.`, {
+      data: { reason: 'input.not_object', name: tool.name },
     });
   }
   checkToolExamples(tool);

@@ -208,7 +208,7 @@ export interface Around {
   readonly toolNames?: ReadonlySet<string> | undefined;
 }
 
-/** @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`. */
+/** @throws HoldfastError as `compileTools`, and `policy.invalid`, `policy.tool.unknown`, `options.invalid`. */
 export function createCallScope(
   options: CallOptions,
   { features, parent, outerResources, listener, toolNames }: Around,

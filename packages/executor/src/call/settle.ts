@@ -152,10 +152,8 @@ function updatePolicies({ value, message }: Ending, call: RunningCall, all: Read
 function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
   // Handled here: an unhandled rejection would end the process.
   void waitForAnswer(value);
-  return new HoldfastError(
-    'policy.result.async',
-    `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`,
-  );
+  const message = `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`;
+  return new HoldfastError('policy.invalid', message, { data: { reason: 'result.async' } });
 }
 
 /** Reads the tool's result: a success with a valid value, or the reason for a failure. */

@@ -1,4 +1,5 @@
 import { allow, definePolicy, defineTool, deny, type Policy, type RunEvent, type Tool } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { type CallOptions, executeToolCall } from '../index.ts';
@@ -46,14 +47,14 @@ test.each<readonly [string, (world: World) => void, string]>([
       ),
     'policy.denied',
   ],
-  ['policies take a key twice', ({ policies }) => policies.push(policy('first')), 'policy.key.duplicate'],
+  ['policies take a key twice', ({ policies }) => policies.push(policy('first')), 'policy.invalid: key.duplicate'],
   ['a tool is replaced', ({ tools }) => tools.splice(0, 1, answering('two')), '"two"'],
   ['a tool is added', ({ tools }) => tools.push(answering('two', 'other')), '"one"'],
   ['a tool is added before it', ({ tools }) => tools.unshift(answering('two', 'other')), '"one"'],
   ['the tool is taken out', ({ tools }) => tools.splice(0, 1, answering('two', 'other')), 'tool.unknown'],
-  ['a name is taken twice', ({ tools }) => tools.push(answering('two')), 'tool.name.duplicate'],
-  ['a value that is not a tool is added', ({ tools }) => tools.push('look' as never), 'options.invalid'],
-  ['a value that is not a policy is added', ({ policies }) => policies.push({} as never), 'options.invalid'],
+  ['a name is taken twice', ({ tools }) => tools.push(answering('two')), 'tool.invalid: name.duplicate'],
+  ['a value that is not a tool is added', ({ tools }) => tools.push('look' as never), 'options.invalid: kind'],
+  ['a value that is not a policy is added', ({ policies }) => policies.push({} as never), 'options.invalid: kind'],
   [
     'another list of policies is passed',
     (given) => {
@@ -91,7 +92,7 @@ test.each<readonly [string, (world: World) => void, string]>([
   expect(await look(given)).toBe('"one"');
   expect(await look(given)).toBe('"one"');
   change(given);
-  const next = await look(given).catch((thrown: { code: string }) => thrown.code);
+  const next = await look(given).catch((thrown: { code: string }) => describeCode(thrown));
   expect(next).toBe(expected);
 });
 

@@ -20,8 +20,8 @@ import { openScope } from './features.ts';
  * Runs one tool call: parse, policies, approval, transaction, event. The value of a success has the type of the listed tools. A bad
  * call never throws but ends as an outcome, and any outcome but `ok` leaves state and staged resources unchanged.
  *
- * @throws HoldfastError for an invalid configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
- * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
+ * @throws HoldfastError for an invalid configuration: `tool.invalid`,
+ * `policy.invalid`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
  * session whose call has ended; `call.under_way` for the id of an open direct call; and if the session's log cannot be written.
  */
 export function executeToolCall<Listed extends Tool>(

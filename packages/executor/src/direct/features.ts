@@ -49,7 +49,7 @@ const nothingAround: ReadonlyMap<string, unknown> = new Map();
 /**
  * `toolNames`: tools that may appear later, which policies may mention.
  *
- * @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
+ * @throws HoldfastError as `compileTools`, and `policy.invalid`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
 export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   checkCallOptions(options);

@@ -121,7 +121,7 @@ async function withinLimit(disposal: Promise<void>, clock: Clock): Promise<void>
   let stop: () => void = () => undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     stop = clock.after(disposalLimitMs, () =>
-      reject(new HoldfastError('resource.dispose_timeout', `Disposal took more than ${disposalLimitMs} ms.`)),
+      reject(new HoldfastError('resource.dispose_failed', `Disposal took more than ${disposalLimitMs} ms.`)),
     );
   });
   try {

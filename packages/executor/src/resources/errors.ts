@@ -2,15 +2,12 @@ import { HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfa
 import { describeThrown } from '@holdfast/core/internal';
 
 // Errors in declarations are passed on unchanged, whichever resource was requested.
-const declarationCodes: ReadonlySet<string> = new Set([
-  'resource.cycle',
-  'resource.lifetime',
-  'resource.name_conflict',
-]);
+const declarationReasons: ReadonlySet<string | undefined> = new Set(['cycle', 'lifetime', 'name_conflict']);
 
 /** The error for users of a resource whose `create` threw. */
 export function toCreateError({ name }: ResourceDefinition, thrown: unknown): HoldfastError {
-  if (isHoldfastError(thrown) && declarationCodes.has(thrown.code)) return thrown;
+  if (isHoldfastError(thrown) && thrown.code === 'resource.invalid' && declarationReasons.has(thrown.reason))
+    return thrown;
   const message = `The resource \`${name}\` could not be created: ${describeThrown(thrown)}`;
   return new HoldfastError('resource.create_failed', message, { data: { resource: name }, cause: thrown });
 }
@@ -18,12 +15,12 @@ export function toCreateError({ name }: ResourceDefinition, thrown: unknown): Ho
 /** @param path the names along the cycle; the first equals the last. */
 export function cycleError(path: readonly string[]): HoldfastError {
   const message = `The resource \`${path[0]}\` cannot be created because it depends on itself: ${path.join(' -> ')}.`;
-  return new HoldfastError('resource.cycle', message, { data: { path: [...path] } });
+  return new HoldfastError('resource.invalid', message, { data: { reason: 'cycle', path: [...path] } });
 }
 
 const ranks = { use: 0, call: 1, session: 2 } as const;
 
-/** @throws HoldfastError `resource.lifetime` if `asker` would outlive its dependency. */
+/** @throws HoldfastError `resource.invalid` if `asker` would outlive its dependency. */
 export function checkLifetime(asker: ResourceDefinition, used: ResourceDefinition): void {
   if (ranks[used.lifetime] < ranks[asker.lifetime]) {
     throw lifetimeError(asker, used.name, `which has the shorter lifetime \`${used.lifetime}\``);
@@ -37,12 +34,12 @@ export function stagedError(asker: ResourceDefinition, used: string): HoldfastEr
 
 function lifetimeError({ name, lifetime }: ResourceDefinition, used: string, why: string): HoldfastError {
   const message = `The resource \`${name}\` with the lifetime \`${lifetime}\` cannot use \`${used}\`, ${why}. Give \`${name}\` a shorter lifetime.`;
-  return new HoldfastError('resource.lifetime', message, { data: { resource: name, used } });
+  return new HoldfastError('resource.invalid', message, { data: { reason: 'lifetime', resource: name, used } });
 }
 
 export function nameConflictError(name: string): HoldfastError {
   const message = `Two different resources are named \`${name}\`. Rename one of them, or bind a single resource under that name.`;
-  return new HoldfastError('resource.name_conflict', message, { data: { name } });
+  return new HoldfastError('resource.invalid', message, { data: { reason: 'name_conflict', name } });
 }
 
 export function invalidTokenError(): HoldfastError {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { defineResource, type HoldfastError, isHoldfastError, type ResourceDefinition } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { ResourceLifetime } from '@holdfast/core/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -239,8 +240,8 @@ function checkAnswers({ plans, answers }: World, ended: ReadonlySet<number>): vo
     if (error === undefined) continue;
     expect(isHoldfastError(error)).toBe(true);
     const reached = [...reach(plans, resource)];
-    switch (error.code) {
-      case 'resource.cycle': {
+    switch (describeCode(error)) {
+      case 'resource.invalid: cycle': {
         const { path } = error.data as { readonly path: readonly string[] };
         const indexes = path.map((name) => Number(name.slice(1)));
         expect(path[0]).toBe(path.at(-1));
@@ -251,7 +252,7 @@ function checkAnswers({ plans, answers }: World, ended: ReadonlySet<number>): vo
         expect(reached).toEqual(expect.arrayContaining(indexes));
         break;
       }
-      case 'resource.lifetime':
+      case 'resource.invalid: lifetime':
         expect(reached.some((user) => plans[user]?.uses.some((used) => outlives(plans, user, used)))).toBe(true);
         break;
       case 'resource.create_failed':
@@ -367,7 +368,7 @@ test.each(['session', 'call', 'use'] as const)(
         await world.settle();
         for (const { resource, error } of world.answers) {
           const cyclic = [...reach(plans, resource)].some((reached) => isOnCycle(plans, reached));
-          expect(error?.code).toBe(cyclic ? 'resource.cycle' : undefined);
+          expect(error?.reason).toBe(cyclic ? 'cycle' : undefined);
         }
         checkAnswers(world, new Set());
         checkSharing(world);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { defineResource, type HoldfastError, type ResourceDefinition } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { ResourceLifetime } from '@holdfast/core/types';
 import { describe, expect, test } from 'vitest';
 import { wordsResource } from '../fixtures.ts';
@@ -94,7 +95,8 @@ describe('lifetimes', () => {
       return;
     }
     await expect(asked).rejects.toMatchObject({
-      code: 'resource.lifetime',
+      code: 'resource.invalid',
+      reason: 'lifetime',
       message: expect.stringMatching(/`outer`.*`inner`/),
       data: { resource: 'outer', used: 'inner' },
     });
@@ -508,12 +510,13 @@ describe('cycles', () => {
     ['behind others', { a: 'xb', b: 'c', c: 'xd', d: 'b' }, 'call', 'b -> c -> d -> b'],
     ['of what is made for each use', { a: 'b', b: 'c', c: 'a' }, 'use', 'a -> b -> c -> a'],
     ['of one that is made for each use', { a: 'a' }, 'use', 'a -> a'],
-  ])('resource.cycle: %s', async (_case, uses, lifetime, path) => {
+  ])('resource.invalid: cycle: %s', async (_case, uses, lifetime, path) => {
     const { get, wanted } = graph(uses, lifetime);
     const { call } = openCall();
     const asked = call.use(get('a'));
     await expect(asked).rejects.toMatchObject({
-      code: 'resource.cycle',
+      code: 'resource.invalid',
+      reason: 'cycle',
       message: expect.stringContaining(`: ${path}.`),
       data: { path: path.split(' -> ') },
     });
@@ -522,7 +525,7 @@ describe('cycles', () => {
     for (const name of Object.keys(uses)) expect(await call.use(get(name))).toMatchObject({ id: `${name}1` });
   });
 
-  test('resource.cycle: of constructions that were started on their own', async () => {
+  test('resource.invalid: cycle: of constructions that were started on their own', async () => {
     const started = Promise.withResolvers<void>();
     const define = (name: string, next: () => ResourceDefinition): ResourceDefinition =>
       defineResource({
@@ -540,7 +543,11 @@ describe('cycles', () => {
     const asked = [call.use(c), session.open().use(a), session.open().use(b)];
     started.resolve();
     for (const answer of asked) {
-      await expect(answer).rejects.toMatchObject({ code: 'resource.cycle', data: { path: ['c', 'a', 'b', 'c'] } });
+      await expect(answer).rejects.toMatchObject({
+        code: 'resource.invalid',
+        reason: 'cycle',
+        data: { path: ['c', 'a', 'b', 'c'] },
+      });
     }
   });
 
@@ -550,9 +557,9 @@ describe('cycles', () => {
     const b: ResourceDefinition = defineResource({
       name: 'b',
       lifetime: 'call',
-      create: ({ use }) => use(a).catch(({ code }: HoldfastError) => code),
+      create: ({ use }) => use(a).catch((error: HoldfastError) => describeCode(error)),
     });
-    expect((await openCall().call.use(a)).uses).toEqual(['resource.cycle']);
+    expect((await openCall().call.use(a)).uses).toEqual(['resource.invalid: cycle']);
   });
 
   test('one that is not waited for is one', async () => {
@@ -652,7 +659,8 @@ describe('what the host bound', () => {
     const { session, call } = openCall({ bound: new Map([['clock', fake]]) });
     expect(await call.use(real)).toBe(await call.use(fake));
     await expect(call.use(define('user', 'session', () => [real]))).rejects.toMatchObject({
-      code: 'resource.lifetime',
+      code: 'resource.invalid',
+      reason: 'lifetime',
       data: { resource: 'user', used: 'fake' },
     });
     await call.dispose();
@@ -672,22 +680,28 @@ describe('what the host bound', () => {
   });
 
   test.each(['session', 'call', 'use'] as const)(
-    'resource.name_conflict: two of one name in one %s',
+    'resource.invalid: name_conflict: two of one name in one %s',
     async (lifetime) => {
       const { define } = notebook();
       const { call } = openCall();
       const [one, two] = [define('a', lifetime), define('a', lifetime)];
       await call.use(one);
       await expect(call.use(two)).rejects.toMatchObject({
-        code: 'resource.name_conflict',
+        code: 'resource.invalid',
+        reason: 'name_conflict',
         message: expect.stringContaining('`a`'),
         data: { name: 'a' },
       });
-      await expect(call.use(define('b', lifetime, () => [two]))).rejects.toEqual(code('resource.name_conflict'));
+      await expect(call.use(define('b', lifetime, () => [two]))).rejects.toEqual(
+        expect.objectContaining({ code: 'resource.invalid', reason: 'name_conflict' }),
+      );
       expect(await call.use(one)).toBeDefined();
       expect(await call.open({ bound: new Map([['a', two]]) }).use(one)).toBeDefined();
       const elsewhere = call.open().use(two);
-      if (lifetime === 'session') await expect(elsewhere).rejects.toEqual(code('resource.name_conflict'));
+      if (lifetime === 'session')
+        await expect(elsewhere).rejects.toEqual(
+          expect.objectContaining({ code: 'resource.invalid', reason: 'name_conflict' }),
+        );
       else expect(await elsewhere).toBeDefined();
     },
   );
@@ -739,7 +753,7 @@ describe('views', () => {
     expect(seen).toEqual([]);
   });
 
-  test('resource.lifetime: a session has no view of what is staged', async () => {
+  test('resource.invalid: lifetime: a session has no view of what is staged', async () => {
     const { define } = notebook();
     const { call } = openCall({ bound: new Map([['bound', wordsResource()]]) });
     for (const [name, used] of [
@@ -747,7 +761,8 @@ describe('views', () => {
       ['bound', define('bound', 'session')],
     ] as const) {
       await expect(call.use(define(`by-${name}`, 'session', () => [used]))).rejects.toMatchObject({
-        code: 'resource.lifetime',
+        code: 'resource.invalid',
+        reason: 'lifetime',
         data: { resource: `by-${name}`, used: name },
       });
     }

@@ -58,7 +58,8 @@ test('a run runs once, however often and whichever way it is awaited', async () 
   await expect(
     runAgent({ model: playing(), instructions: 'x', tools: [echo, echo], input: 'Go' }),
   ).rejects.toMatchObject({
-    code: 'tool.name.duplicate',
+    code: 'tool.invalid',
+    reason: 'name.duplicate',
   });
 });
 

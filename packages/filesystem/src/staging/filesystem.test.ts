@@ -105,7 +105,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       },
     ));
 
-  test.each<{ readonly code: string; readonly run: (view: Filesystem) => Promise<unknown> }>([
+  test.each<{ readonly reason?: string; readonly code: string; readonly run: (view: Filesystem) => Promise<unknown> }>([
     { code: 'file.missing', run: (view) => view.read('none') },
     { code: 'file.missing', run: (view) => view.read('a.txt/none') },
     { code: 'file.missing', run: (view) => view.list('none') },
@@ -295,7 +295,9 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     withFiles({}, async (resource) => {
       const call = resource.begin('c1');
       await call.view.write('a', '');
-      expect(() => call.commit()).toThrow(expect.objectContaining({ code: 'resource.not_prepared' }));
+      expect(() => call.commit()).toThrow(
+        expect.objectContaining({ code: 'resource.invalid', reason: 'not_prepared' }),
+      );
     }));
 
   test('two parallel writes see the staged changes of each other', () =>

@@ -93,10 +93,9 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
     commit() {
       if (stage === 'ended') throw closedError();
       if (landing === undefined) {
-        throw new HoldfastError(
-          'resource.not_prepared',
-          'A filesystem transaction must be prepared before its commit.',
-        );
+        throw new HoldfastError('resource.invalid', 'A filesystem transaction must be prepared before its commit.', {
+          data: { reason: 'not_prepared' },
+        });
       }
       stage = 'ended';
       running = landing.commit().finally(end);

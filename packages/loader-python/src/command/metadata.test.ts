@@ -261,8 +261,8 @@ test('twins across languages are reported like any others', async () => {
     'plugins/d.mjs': toolFile('save_page'),
   });
   expect(codesOf(await scanFolder(project.plugins))).toEqual([
-    'a.tool.json tool.name.duplicate',
-    'b.mjs tool.name.duplicate',
+    'a.tool.json tool.invalid: name.duplicate',
+    'b.mjs tool.invalid: name.duplicate',
     'c.tool.json tool.metadata.invalid: name.twin',
     'd.mjs tool.metadata.invalid: name.twin',
   ]);

@@ -260,8 +260,8 @@ def run_weather(city, *, days=None):
     });
     const scan = await scanFolder(project.plugins);
     expect(codesOf(scan)).toEqual([
-      'a.py tool.name.duplicate',
-      'b.mjs tool.name.duplicate',
+      'a.py tool.invalid: name.duplicate',
+      'b.mjs tool.invalid: name.duplicate',
       'c.py tool.metadata.invalid: name.twin',
       'd.tool.json tool.metadata.invalid: name.twin',
     ]);

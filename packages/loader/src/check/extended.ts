@@ -44,7 +44,7 @@ export function checkRetry(retry: Json | undefined, repeat: Repeat, report: Repo
   // Checked above.
   if (problem === undefined) return toRetry(retry as unknown as ToolRetry);
   const hint =
-    problem.code === 'tool.retry.not_repeatable'
+    problem.reason === 'retry.not_repeatable'
       ? "Use `repeat: 'safe'` if running it twice does no harm, `'keyed'` if it uses the idempotency key, or remove `retry`."
       : 'For example: `retry: { attempts: 3, delayMs: 500 }`.';
   report({ ...problem, path: ['retry'], hint });
@@ -57,10 +57,10 @@ export function checkEnvironment(environment: Json | undefined, report: Report):
   const problem = findEnvironmentProblem(environment);
   // Checked above.
   if (problem === undefined) return environment as readonly string[];
-  const { code, message, index } = problem;
+  const { index, ...finding } = problem;
   const path = index === undefined ? ['environment'] : ['environment', String(index)];
   const hint = "For example: `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional variable.";
-  report({ code, path, message, hint });
+  report({ ...finding, path, hint });
   return undefined;
 }
 
@@ -80,7 +80,13 @@ export function checkExamples(
       if (checked === undefined || checked.ok) continue;
       const path = ['examples', String(index), key];
       const message = `\`${showPath(path)}\` does not match its schema: ${describeIssues(checked.issues)}`;
-      report({ code: keyWords.examples.code, path, message, hint: 'Fix the example or the schema.' });
+      report({
+        code: 'tool.invalid',
+        reason: 'example.invalid',
+        path,
+        message,
+        hint: 'Fix the example or the schema.',
+      });
     }
   }
 }

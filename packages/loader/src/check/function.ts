@@ -62,13 +62,19 @@ export function checkDescription(
   const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
     const message = '`description` must be a string.';
-    report({ code: 'tool.description.invalid', path, message, hint: 'Describe in one sentence what the tool does.' });
+    report({
+      code: 'tool.invalid',
+      reason: 'description.invalid',
+      path,
+      message,
+      hint: 'Describe in one sentence what the tool does.',
+    });
     return '';
   }
   const text = (description ?? documentation ?? '').trim();
   if (text.length > maxLength || !pattern.test(text)) {
     const problem = text.length > maxLength ? `has ${text.length} characters` : 'is not ASCII';
-    report({ code: 'tool.description.invalid', path, message: `The description ${problem}.`, hint });
+    report({ code: 'tool.invalid', reason: 'description.invalid', path, message: `The description ${problem}.`, hint });
   }
   if (description === undefined && documentation !== undefined) {
     const character = findHiddenCharacter(documentation);

@@ -68,8 +68,8 @@ export const keyWords: Readonly<Record<keyof Keys, Words>> = {
     expected: 'true or false',
     hint: 'Write `true` or `false` without quotes.',
   },
-  effects: { code: 'tool.effects.invalid', expected: effects.join(', '), hint: choose },
-  repeat: { code: 'tool.repeat.invalid', expected: repeats.join(', '), hint: choose },
+  effects: { code: 'tool.invalid', reason: 'effects.invalid', expected: effects.join(', '), hint: choose },
+  repeat: { code: 'tool.invalid', reason: 'repeat.invalid', expected: repeats.join(', '), hint: choose },
   isolation: {
     code: 'tool.metadata.invalid',
     reason: 'isolation.invalid',
@@ -77,7 +77,8 @@ export const keyWords: Readonly<Record<keyof Keys, Words>> = {
     hint: choose,
   },
   timeoutMs: {
-    code: 'tool.timeout.invalid',
+    code: 'tool.invalid',
+    reason: 'timeout.invalid',
     expected: 'a positive number of milliseconds',
     hint: 'For example: `timeoutMs: 5000`.',
   },
@@ -100,7 +101,8 @@ export const keyWords: Readonly<Record<keyof Keys, Words>> = {
     hint: "For example: `resources: ['calendar', '$input.path']`.",
   },
   examples: {
-    code: 'tool.example.invalid',
+    code: 'tool.invalid',
+    reason: 'example.invalid',
     expected: 'a list of `{ description, input, output }`',
     hint: 'An example is `{ description, input, output }` with a description of 1 to 200 characters.',
   },

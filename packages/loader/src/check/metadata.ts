@@ -112,7 +112,7 @@ function checkName(name: Json | undefined, report: Report): string {
   const problem =
     typeof name === 'string'
       ? findToolNameProblem(name)
-      : { code: 'tool.name.invalid', message: '`name` must be a string.' };
+      : { code: 'tool.invalid', reason: 'name.invalid', message: '`name` must be a string.' };
   if (problem !== undefined) report({ ...problem, path: ['name'], hint: 'Choose a name such as `weather_fetcher`.' });
   return String(name);
 }

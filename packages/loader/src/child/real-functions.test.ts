@@ -111,7 +111,7 @@ test('each kind of definition loads, or is refused for the right reason', async 
   ]);
   expect(counts).toEqual({
     loaded: 3,
-    'tool.name.duplicate': 2,
+    'tool.invalid: name.duplicate': 2,
     'tool.schema.invalid': 3,
     'tool.schema.vague': 1,
     'tool.schema.invalid: default': 1,
@@ -152,7 +152,7 @@ test.skipIf(!existsSync(data))(
     // Definitions refused for other reasons do not conflict.
     expect(await load(readData())).toEqual({
       loaded: 508,
-      'tool.name.duplicate': 359,
+      'tool.invalid: name.duplicate': 359,
       'tool.metadata.invalid: name.twin': 1,
       'tool.schema.invalid': 141,
       'tool.schema.invalid: default': 39,

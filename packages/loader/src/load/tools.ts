@@ -47,7 +47,7 @@ export interface LoadedTools {
  * unless `isolation` says otherwise. Refused files are listed in the diagnostics.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock
- * also `tools.lock.missing`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ * also `tools.lock.missing`, `tools.lock.invalid`.
  */
 export function loadTools(directory: string, options: LoadToolsOptions = {}): Promise<LoadedTools> {
   return loadToolsWith(directory, options, {});

@@ -80,7 +80,10 @@ test('one tool is accepted, the others keep their entries', async () => {
   await project.write('plugins/later.mjs', toolFile('later'));
   await (await project.compare()).accept(['plain']);
   expect(statesOf(await project.compare())).toEqual(['greet changed', 'later new', 'plain same']);
-  await expect((await project.compare()).accept(['gone'])).rejects.toMatchObject({ code: 'tools.lock.unknown_tool' });
+  await expect((await project.compare()).accept(['gone'])).rejects.toMatchObject({
+    code: 'tools.lock.invalid',
+    reason: 'unknown_tool',
+  });
 });
 
 test('a missing tool leaves the lock when accepted; a refused one stays', async () => {

@@ -113,7 +113,7 @@ test('a tools folder behind a symlink has its lock beside the real folder', asyn
   expect(tools).toHaveLength(2);
   await expect(
     loadTools(join(project.root, 'elsewhere/plugins'), { lock: join(project.root, 'elsewhere/holdfast.lock') }),
-  ).rejects.toMatchObject({ code: 'tools.lock.outside' });
+  ).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'outside' });
 });
 
 test('a missing lock does not mean that everything may run', async () => {

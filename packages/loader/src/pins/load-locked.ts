@@ -1,5 +1,5 @@
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, toReason } from '@holdfast/core/internal';
 import { createClosureReader } from '../imports/closure.ts';
 import type { PinnedTool } from '../language/types.ts';
 import type { ScannedFile } from '../scan/folder.ts';
@@ -152,7 +152,10 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
     const hint = 'Make the folder of the lock writable, or load its tools once in a writable copy of the project.';
-    return toDiagnostic({ code: thrown.code, message: describeThrown(thrown), hint }, { file: scanned.file });
+    return toDiagnostic(
+      { code: thrown.code, ...toReason(thrown), message: describeThrown(thrown), hint },
+      { file: scanned.file },
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestClosure } from '../imports/closure.ts';
@@ -45,7 +46,7 @@ function codeOf(text: string): string {
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
     expect(thrown.message).toMatch(/^[^\p{Cc}]{1,500}$/u);
-    return thrown.code;
+    return describeCode(thrown);
   }
 }
 
@@ -124,7 +125,7 @@ test.each([
 );
 
 test.each([2, '1', null, undefined, 1.5])('the version %j is unknown', (version) => {
-  expect(codeOf(JSON.stringify({ ...JSON.parse(sound), version }))).toBe('tools.lock.version');
+  expect(codeOf(JSON.stringify({ ...JSON.parse(sound), version }))).toBe('tools.lock.invalid: version');
 });
 
 test('property: a truncated or changed lock is refused or has another meaning', () => {
@@ -180,13 +181,19 @@ test('a missing lock, and one that is not a file', async () => {
   expect(readLock(project.lock)).toBeUndefined();
   await project.write('real.lock', sound);
   await project.link('holdfast.lock', 'real.lock');
-  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
+  expect(() => readLock(project.lock)).toThrow(
+    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
+  );
   await project.remove('holdfast.lock');
   execFileSync('mkfifo', [project.lock]);
-  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
+  expect(() => readLock(project.lock)).toThrow(
+    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
+  );
   await project.remove('holdfast.lock');
   await project.write('holdfast.lock/x', '');
-  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
+  expect(() => readLock(project.lock)).toThrow(
+    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
+  );
 });
 
 test('a lock that is too large is not read', async () => {
@@ -194,7 +201,8 @@ test('a lock that is too large is not read', async () => {
   await truncate(project.lock, 64 * 1024 * 1024 + 1);
   expect(() => readLock(project.lock)).toThrow(
     expect.objectContaining({
-      code: 'tools.lock.unreadable',
+      code: 'tools.lock.invalid',
+      reason: 'unreadable',
       message: expect.stringContaining('larger than'),
     }),
   );
@@ -202,7 +210,10 @@ test('a lock that is too large is not read', async () => {
 
 test('a lock that cannot be written', async () => {
   await using project = await createProject({ 'holdfast.lock/x': '' });
-  await expect(writeLock(project.lock, noTools)).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
+  await expect(writeLock(project.lock, noTools)).rejects.toMatchObject({
+    code: 'tools.lock.invalid',
+    reason: 'unwritable',
+  });
   expect(await readdir(project.root)).toEqual(['holdfast.lock', 'plugins']);
 });
 
@@ -213,7 +224,7 @@ test('a lock is replaced atomically by a new file', async () => {
     writeLock(project.lock, noTools, () => {
       throw new Error('crash');
     }),
-  ).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
+  ).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'unwritable' });
   expect(await readFile(project.lock, 'utf8')).toBe(sound);
   expect((await stat(project.lock)).ino).toBe(before.ino);
   await writeLock(project.lock, noTools);

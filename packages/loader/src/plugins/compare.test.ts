@@ -211,7 +211,8 @@ test('a definition that no lock could be read with is not written', async () => 
   const odd: JsonObject = JSON.parse('{ "parameters": { "properties": { "__proto__": {} } } }');
   const broken = { ...pack, definitions: new Map([['tool:a', odd]]) };
   await expect(lockOf(project, [describe(), broken])).rejects.toMatchObject({
-    code: 'tools.lock.unwritable',
+    code: 'tools.lock.invalid',
+    reason: 'unwritable',
     message: expect.stringContaining('`__proto__` is not accepted as a key'),
   });
   expect(await readFile(project.lock, 'utf8')).toBe(before);
@@ -231,7 +232,8 @@ test('one is accepted, the others keep their entries; a missing one leaves the l
   await lockOf(project, [changed]);
   expect(statesOf(compareDefinitions([changed], project))).toEqual(['pack:git-safety same']);
   await expect(compareDefinitions([changed], project).accept(['plugin:git'])).rejects.toMatchObject({
-    code: 'plugin.lock.unknown',
+    code: 'plugin.lock.invalid',
+    reason: 'unknown',
   });
 });
 
@@ -295,7 +297,8 @@ test('a pack used twice is one pack; two versions of it are refused', async () =
   expect(statesOf(compareDefinitions([pack, definitionsOf(makePack())], project))).toEqual(['pack:git-safety new']);
   expect(() => compareDefinitions([pack, definitionsOf(makePack({ packVersion: '1.1.0' }))], project)).toThrow(
     expect.objectContaining({
-      code: 'plugin.lock.duplicate',
+      code: 'plugin.lock.invalid',
+      reason: 'duplicate',
       message: expect.stringContaining('versions 1.0.0 and 1.1.0'),
     }),
   );
@@ -309,10 +312,10 @@ test('a damaged lock is not overwritten, and an unwritable one is reported', asy
   await project.write('holdfast.lock', '<<<<<<<');
   await expect(compared.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
   const nowhere = compareDefinitions([pack], { lock: join(project.root, 'nowhere/holdfast.lock') });
-  await expect(nowhere.accept()).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
+  await expect(nowhere.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'unwritable' });
 });
 
-test.each<{ now: readonly PluginDefinitions[]; code: string; says: string }>([
+test.each<{ now: readonly PluginDefinitions[]; reason?: string; code: string; says: string }>([
   {
     now: [describe({ dangerous: true, description: 'Pushes.' })],
     code: 'plugin.lock.changed',

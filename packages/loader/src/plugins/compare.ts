@@ -50,7 +50,7 @@ export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'fou
    * Locks the compared state. Default: all; without any, nothing is written. Those that are gone leave the lock; refused ones and the
    * tools of folders keep their entries.
    *
-   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and for the lock the errors of `compareDefinitions`.
+   * @throws HoldfastError `plugin.lock.invalid`, `tools.lock.invalid`, and for the lock the errors of `compareDefinitions`.
    */
   accept(ids?: readonly string[]): Promise<void>;
 }
@@ -68,7 +68,7 @@ export interface CompareDefinitionsOptions {
 /**
  * Reads the plugins and packs of a lock.
  *
- * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ * @throws HoldfastError `tools.lock.invalid`.
  */
 export function readDefinitionLock(lock: string): DefinitionLock {
   const path = resolve(lock);
@@ -85,8 +85,7 @@ export function readDefinitionLock(lock: string): DefinitionLock {
 /**
  * Compares plugins and packs, see `definitionsOf`, with a lock.
  *
- * @throws HoldfastError `plugin.lock.duplicate` (two different ones with the same name), `tools.lock.unreadable`,
- * `tools.lock.invalid`, `tools.lock.version`.
+ * @throws HoldfastError `plugin.lock.invalid` (two different ones with the same name), `tools.lock.invalid`.
  */
 export function compareDefinitions(
   current: readonly PluginDefinitions[],
@@ -105,8 +104,8 @@ export function compareDefinitions(
     async accept(chosen = ids) {
       const unknown = chosen.find((id) => !ids.includes(id));
       if (unknown !== undefined) {
-        throw new HoldfastError('plugin.lock.unknown', `\`${unknown}\` is neither in use nor in the lock.`, {
-          data: { id: unknown },
+        throw new HoldfastError('plugin.lock.invalid', `\`${unknown}\` is neither in use nor in the lock.`, {
+          data: { reason: 'unknown', id: unknown },
         });
       }
       if (chosen.length === 0) return;
@@ -130,7 +129,7 @@ function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, Plugi
     // A pack may be used twice with different options.
     if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
       const message = `Two different \`${one.id}\` are in use, versions ${other.version} and ${one.version}: use one of them.`;
-      throw new HoldfastError('plugin.lock.duplicate', message, { data: { id: one.id } });
+      throw new HoldfastError('plugin.lock.invalid', message, { data: { reason: 'duplicate', id: one.id } });
     }
     byId.set(one.id, one);
   }

@@ -168,12 +168,13 @@ test.each<{ title: string; has: PluginContributions; says: string }>([
     has: { sections: Array.from({ length: 60 }, (_, at) => makeSection(`A${at}`, { template: 'x'.repeat(10_000) })) },
     says: 'exceed',
   },
-])('plugin.definition.invalid: $title', ({ has, says }) => {
+])('plugin.invalid: definition: $title', ({ has, says }) => {
   expect(() => definitionsOf(plugin(has))).toThrow(
     expect.objectContaining({
-      code: 'plugin.definition.invalid',
+      code: 'plugin.invalid',
+      reason: 'definition',
       message: expect.stringMatching(/^Cannot use the plugin `git`: [^\p{Cc}]{1,400}\.$/u),
-      data: { plugin: 'git' },
+      data: { reason: 'definition', plugin: 'git' },
     }),
   );
   expect(() => definitionsOf(plugin(has))).toThrow(says);
@@ -185,9 +186,9 @@ test.each<DefinitionSource>([
   { package: '../git' },
   { package: '' },
   { version: '1\u001b[2J' },
-])('plugin.definition.invalid: a description that a lock could not read back, %j', (source) => {
+])('plugin.invalid: definition: a description that a lock could not read back, %j', (source) => {
   expect(() => definitionsOf(makePlugin(), source)).toThrow(
-    expect.objectContaining({ code: 'plugin.definition.invalid' }),
+    expect.objectContaining({ code: 'plugin.invalid', reason: 'definition' }),
   );
 });
 
@@ -239,10 +240,11 @@ test.each<{ title: string; has: PluginContributions; place: string; character: s
     place: 'the name of `section:a\\u{ad}b`',
     character: 'U+00AD',
   },
-])('plugin.text.hidden: $title', ({ has, place, character }) => {
+])('plugin.invalid: text.hidden: $title', ({ has, place, character }) => {
   expect(() => definitionsOf(plugin(has))).toThrow(
     expect.objectContaining({
-      code: 'plugin.text.hidden',
+      code: 'plugin.invalid',
+      reason: 'text.hidden',
       message: `Cannot use the plugin \`git\`: ${place} contains the invisible character ${character}, which models read and people cannot see.`,
     }),
   );
@@ -261,7 +263,7 @@ test('property: any plugin is described or refused', () => {
           described += 1;
         } catch (thrown) {
           if (!isHoldfastError(thrown)) throw thrown;
-          expect(thrown.code).toBe('plugin.definition.invalid');
+          expect(thrown).toMatchObject({ code: 'plugin.invalid', reason: 'definition' });
         }
       },
     ),

@@ -47,8 +47,8 @@ const maxLength = 512 * 1024;
  * Describes a plugin or a pack, without the contributions of `setup` and `toolFolders`: see `loadPlugin`. Runs no code
  * but the conversion of its schemas to JSON Schema.
  *
- * @throws HoldfastError `plugin.definition.invalid` (an invalid, duplicate or oversized definition),
- * `plugin.text.hidden` (a text contains invisible characters, which models read and people cannot see).
+ * @throws HoldfastError `plugin.invalid` (an invalid, duplicate or oversized definition),
+ * `plugin.invalid` (a text contains invisible characters, which models read and people cannot see).
  */
 export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource = {}): PluginDefinitions {
   const kind = isPack(subject) ? 'pack' : 'plugin';
@@ -56,9 +56,9 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
   const id = `${kind}:${name}`;
   const refuse = (problem: string, cause?: unknown): never => {
     throw new HoldfastError(
-      'plugin.definition.invalid',
+      'plugin.invalid',
       `Cannot use the ${kind} \`${makeVisible(String(name)).slice(0, 100)}\`: ${makeVisible(problem).slice(0, 400)}.`,
-      { data: { [kind]: name }, ...(cause === undefined ? {} : { cause }) },
+      { data: { reason: 'definition', [kind]: name }, ...(cause === undefined ? {} : { cause }) },
     );
   };
   if (!isPluginId(id)) refuse('its name is invalid');
@@ -103,9 +103,9 @@ function checkText(subject: Plugin | Pack, key: string, fields: NamedDefinition[
     if (character === undefined) continue;
     const place = field === '' ? 'the name of' : `\`${field}\` of`;
     throw new HoldfastError(
-      'plugin.text.hidden',
+      'plugin.invalid',
       `Cannot use the ${subject.type} \`${subject.name}\`: ${place} \`${makeVisible(key).slice(0, 200)}\` contains the invisible character ${character}, which models read and people cannot see.`,
-      { data: { [subject.type]: subject.name, definition: makeVisible(key), field } },
+      { data: { reason: 'text.hidden', [subject.type]: subject.name, definition: makeVisible(key), field } },
     );
   }
 }
@@ -160,7 +160,7 @@ function each<Item, Described>(
       return toDescribed(item);
     } catch (cause) {
       const message = `item ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`;
-      throw new HoldfastError('plugin.definition.invalid', message, { cause });
+      throw new HoldfastError('plugin.invalid', message, { data: { reason: 'definition' }, cause });
     }
   });
 }
@@ -178,7 +178,8 @@ function describePack({ name, version, description, configSchema, presets }: Pac
 
 function describeTool(tool: Tool): NamedDefinition {
   const problem = findToolNameProblem(tool.name);
-  if (problem !== undefined) throw new HoldfastError('plugin.definition.invalid', problem.message);
+  if (problem !== undefined)
+    throw new HoldfastError('plugin.invalid', problem.message, { data: { reason: 'definition' } });
   const { inputSchema, outputSchema, examples, acceptsOverrides } = tool;
   return named('tool', tool.name, {
     description: tool.description,
@@ -205,10 +206,9 @@ function policyOf({ name, tools }: Policy): Fields {
 function describeSection(section: Section, above: readonly string[]): readonly NamedDefinition[] {
   const path = [...above, section.key];
   if (path.length > maxSectionDepth) {
-    throw new HoldfastError(
-      'plugin.definition.invalid',
-      `sections are nested more than ${maxSectionDepth} levels deep`,
-    );
+    throw new HoldfastError('plugin.invalid', `sections are nested more than ${maxSectionDepth} levels deep`, {
+      data: { reason: 'definition' },
+    });
   }
   const { title, template, summary, visibility, params, defaults, enabled } = section;
   const { tools, policies, slices, taskExamples, acceptsOverrides, children } = section;
@@ -233,13 +233,16 @@ function describeSection(section: Section, above: readonly string[]): readonly N
 type Fields = Readonly<Record<string, unknown>>;
 
 function named(kind: string, name: unknown, fields: Fields): NamedDefinition {
-  if (typeof name !== 'string') throw new HoldfastError('plugin.definition.invalid', `a ${kind} without a name`);
+  if (typeof name !== 'string')
+    throw new HoldfastError('plugin.invalid', `a ${kind} without a name`, { data: { reason: 'definition' } });
   const key = `${kind}:${name}`;
   const said = Object.entries(fields).flatMap(([field, value]): [string, Json][] => {
     if (value === undefined) return [];
     const copied = copyJson(value);
     if (copied.ok) return [[field, copied.value]];
-    throw new HoldfastError('plugin.definition.invalid', `\`${field}\` of \`${key}\` is not JSON: ${copied.problem}`);
+    throw new HoldfastError('plugin.invalid', `\`${field}\` of \`${key}\` is not JSON: ${copied.problem}`, {
+      data: { reason: 'definition' },
+    });
   });
   return { key, fields: Object.fromEntries(said) };
 }

@@ -191,7 +191,7 @@ test('plugin.failed: an invalid options schema', async () => {
   await expect(loadPlugin(given)).rejects.toMatchObject({ code: 'plugin.failed' });
 });
 
-test.each<{ title: string; toUrl: (project: TestProject) => unknown; code: string }>([
+test.each<{ title: string; toUrl: (project: TestProject) => unknown; reason?: string; code: string }>([
   { title: 'a path', toUrl: ({ plugins }) => plugins, code: 'plugin.invalid' },
   { title: 'another place', toUrl: () => new URL('https://example.com/tools/'), code: 'plugin.invalid' },
   { title: 'what is not there', toUrl: (project) => urlOf(project, 'nowhere/'), code: 'tools.folder.missing' },
@@ -206,7 +206,8 @@ test('two tools with the same name, one of them in a file', async () => {
   await using project = await createProject({ [`${folder}/push.mjs`]: toolFile('push') });
   const given = plugin({ tools: [makeTool('push')], toolFolders: [urlOf(project)] });
   await expect(loadPlugin(given)).rejects.toMatchObject({
-    code: 'plugin.definition.invalid',
+    code: 'plugin.invalid',
+    reason: 'definition',
     message: 'Cannot use the plugin `git`: it has two different definitions `tool:push`.',
   });
 });

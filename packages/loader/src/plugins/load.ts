@@ -41,7 +41,7 @@ export interface LoadedPlugin {
  * tools have the origin `plugin` with the digest of their file, which is part of the definitions.
  *
  * @throws HoldfastError `plugin.config.invalid`, `plugin.failed` (`setup` threw or returned an invalid value),
- * `plugin.invalid`, `plugin.definition.invalid`, `plugin.text.hidden`, and the `tools.folder.*` errors of `loadTools`.
+ * `plugin.invalid`, and the `tools.folder.*` errors of `loadTools`.
  */
 export async function loadPlugin(
   plugin: Plugin,

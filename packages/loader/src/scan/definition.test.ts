@@ -385,7 +385,7 @@ test.each([
     code: 'tool.metadata.invalid: unknown_key',
     at: '3:20',
   },
-  { what: 'a bad name', source: toolFile({ name: "name: 'Weather'" }), code: 'tool.name.invalid', at: '3:3' },
+  { what: 'a bad name', source: toolFile({ name: "name: 'Weather'" }), code: 'tool.invalid: name.invalid', at: '3:3' },
   {
     what: 'no description',
     source: toolFile({ description: '' }),
@@ -395,13 +395,13 @@ test.each([
   {
     what: 'a description that is not ASCII',
     source: toolFile({ description: "description: 'Où il pleut.'" }),
-    code: 'tool.description.invalid',
+    code: 'tool.invalid: description.invalid',
     at: '4:3',
   },
   {
     what: 'a long description',
     source: toolFile({ description: `description: '${'x'.repeat(201)}'` }),
-    code: 'tool.description.invalid',
+    code: 'tool.invalid: description.invalid',
     at: '4:3',
   },
   {
@@ -437,7 +437,7 @@ test.each([
   {
     what: 'an invalid example',
     source: toolFile({ examples: "examples: [{ description: 'x', input: {}, output: 1 }]" }),
-    code: 'tool.example.invalid',
+    code: 'tool.invalid: example.invalid',
   },
   {
     what: 'an export named then',

@@ -214,14 +214,18 @@ const hostile: readonly HostileCase[] = [
   },
   { what: 'no name', content: toolFile({ name: '' }), code: 'tool.name.missing' },
   { what: 'an empty name', content: toolFile({ name: "''" }), code: 'tool.name.missing', at: '2:3' },
-  { what: 'a name that is not a text', content: toolFile({ name: '1' }), code: 'tool.name.invalid' },
-  { what: 'a name in capitals', content: toolFile({ name: "'Subject'" }), code: 'tool.name.invalid' },
+  { what: 'a name that is not a text', content: toolFile({ name: '1' }), code: 'tool.invalid: name.invalid' },
+  { what: 'a name in capitals', content: toolFile({ name: "'Subject'" }), code: 'tool.invalid: name.invalid' },
   {
     what: 'a name with a Cyrillic letter',
     content: toolFile({ name: "'writ\u0435_file'" }),
-    code: 'tool.name.invalid',
+    code: 'tool.invalid: name.invalid',
   },
-  { what: 'a name in full width', content: toolFile({ name: "'\uff57rite_file'" }), code: 'tool.name.invalid' },
+  {
+    what: 'a name in full width',
+    content: toolFile({ name: "'\uff57rite_file'" }),
+    code: 'tool.invalid: name.invalid',
+  },
   {
     what: 'a name with a zero-width space',
     content: toolFile({ name: "'write\u200b_file'" }),
@@ -230,7 +234,7 @@ const hostile: readonly HostileCase[] = [
   ...['constructor', 'prototype', 'hasownproperty', 'then', 'tostring', 'valueof', '__proto__'].map((name) => ({
     what: `the name ${name}`,
     content: toolFile({ name: `'${name}'` }),
-    code: 'tool.name.reserved',
+    code: 'tool.invalid: name.reserved',
   })),
   { what: 'no function', content: toolFile({ function: '' }), code: 'tool.function.missing' },
   { what: 'a function that is not a text', content: toolFile({ function: '1' }), code: 'tool.function.missing' },
@@ -417,29 +421,29 @@ const hostile: readonly HostileCase[] = [
     code: 'tool.metadata.invalid: dangerous.invalid',
     at: '5:3',
   })),
-  { what: 'unknown effects', content: toolFile({ effects: "'some'" }), code: 'tool.effects.invalid' },
-  { what: 'an unknown repeat', content: toolFile({ repeat: 'true' }), code: 'tool.repeat.invalid' },
-  { what: 'a timeout of 0', content: toolFile({ timeoutMs: '0' }), code: 'tool.timeout.invalid' },
-  { what: 'examples as text', content: toolFile({ examples: "'x'" }), code: 'tool.example.invalid' },
+  { what: 'unknown effects', content: toolFile({ effects: "'some'" }), code: 'tool.invalid: effects.invalid' },
+  { what: 'an unknown repeat', content: toolFile({ repeat: 'true' }), code: 'tool.invalid: repeat.invalid' },
+  { what: 'a timeout of 0', content: toolFile({ timeoutMs: '0' }), code: 'tool.invalid: timeout.invalid' },
+  { what: 'examples as text', content: toolFile({ examples: "'x'" }), code: 'tool.invalid: example.invalid' },
   {
     what: 'an example without output',
     content: toolFile({ examples: "[{ description: 'x', input: { city: 'Rome' } }]" }),
-    code: 'tool.example.invalid',
+    code: 'tool.invalid: example.invalid',
   },
   {
     what: 'an example that does not fit',
     content: toolFile({ examples: "[{ description: 'x', input: { town: 'Rome' }, output: 1 }]" }),
-    code: 'tool.example.invalid',
+    code: 'tool.invalid: example.invalid',
   },
   {
     what: 'a description that is not a text',
     content: toolFile({ description: '[]' }),
-    code: 'tool.description.invalid',
+    code: 'tool.invalid: description.invalid',
   },
   {
     what: 'a description that is too long',
     content: toolFile({ description: `'${'x'.repeat(4097)}'` }),
-    code: 'tool.description.invalid',
+    code: 'tool.invalid: description.invalid',
   },
   ...['\\u001b[31m', '\\u202e', '\\u200b', '\\u{e0041}', '\\u0000', '\\ud800', '\\ufe00', '\\u{e0100}'].map(
     (character) => ({
@@ -699,9 +703,10 @@ test('ignores hidden and private files, tests, declarations, folders and other f
 test('two files with the same tool name are both refused, and each message names the other file', async () => {
   const { files, diagnostics } = await scan({ 'a.mjs': toolFile(), 'b.mjs': toolFile(), 'c.mjs': goodTwin });
   expect(files.map(({ type }) => type)).toEqual(['refused', 'refused', 'tool']);
+  const duplicate = { code: 'tool.invalid', reason: 'name.duplicate' };
   expect(diagnostics).toMatchObject([
-    { file: 'a.mjs', code: 'tool.name.duplicate', line: 2, column: 3, message: expect.stringContaining('`b.mjs`') },
-    { file: 'b.mjs', code: 'tool.name.duplicate', message: expect.stringContaining('`a.mjs`') },
+    { ...duplicate, file: 'a.mjs', line: 2, column: 3, message: expect.stringContaining('`b.mjs`') },
+    { ...duplicate, file: 'b.mjs', message: expect.stringContaining('`a.mjs`') },
   ]);
 });
 

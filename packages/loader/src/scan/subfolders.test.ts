@@ -68,8 +68,8 @@ test('the rules for files apply in subfolders, and across folders', async () => 
     tools: ['d/inside.mjs', 'd/x.mjs'],
     problems: [
       'C/X.mjs tool.file.invalid: twin',
-      'a/one.mjs tool.name.duplicate',
-      'b/two.mjs tool.name.duplicate',
+      'a/one.mjs tool.invalid: name.duplicate',
+      'b/two.mjs tool.invalid: name.duplicate',
       'c/x.mjs tool.file.invalid: twin',
       'd/outside.mjs tool.file.invalid: symlink',
     ],

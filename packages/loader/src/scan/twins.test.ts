@@ -34,7 +34,7 @@ test('property: a name has a finding exactly if another one is similar', () => {
           const others = names.filter((_, other) => other !== index);
           const like = (fit: (text: string) => string): boolean => others.some((other) => fit(other) === fit(own));
           const expected = like((text) => text)
-            ? 'tool.name.duplicate'
+            ? 'tool.invalid: name.duplicate'
             : like(fold)
               ? 'tool.metadata.invalid: name.twin'
               : like((text) => fold(text).replaceAll('1', 'l'))

@@ -42,7 +42,9 @@ export function findNameTwins(
     };
   };
   return [
-    ...same.map(describe({ code: 'tool.name.duplicate' }, 'has the same name as …: all are refused')),
+    ...same.map(
+      describe({ code: 'tool.invalid', reason: 'name.duplicate' }, 'has the same name as …: all are refused'),
+    ),
     ...separated
       .filter(({ index }) => isSame?.has(index) !== true)
       .map(

@@ -1,6 +1,7 @@
 import { readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { callTool, createProject, toolFile } from '../test-project.ts';
 import { testClock, testContext } from '../test-tools.ts';
@@ -77,7 +78,11 @@ const steps: readonly Step[] = [
     name: 'a twin is refused and does not affect the first file',
     edit: { 'plugins/c.mjs': answering('a', 3) },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.name.duplicate', 'a.mjs tool.watch.kept (warning)', 'c.mjs tool.name.duplicate'],
+    codes: [
+      'a.mjs tool.invalid: name.duplicate',
+      'a.mjs tool.watch.kept (warning)',
+      'c.mjs tool.invalid: name.duplicate',
+    ],
   },
   {
     name: 'a valid file takes the name of a broken one',
@@ -573,7 +578,7 @@ test.each([
   ['none', {}, 'tools.folder.missing'],
   ['file', {}, 'tools.folder.not_directory'],
   ['plugins', { lock: 'holdfast.lock' }, 'tools.lock.missing'],
-  ['plugins', { lock: 'deep/holdfast.lock' }, 'tools.lock.outside'],
+  ['plugins', { lock: 'deep/holdfast.lock' }, 'tools.lock.invalid: outside'],
 ])('a watch of `%s` with %j does not start: %s', async (folder, { lock }: { readonly lock?: string }, code) => {
   await using project = await createProject({ file: '', 'deep/x': '' });
   let open = 0;
@@ -587,7 +592,9 @@ test.each([
     },
   };
   const options = lock === undefined ? {} : { lock: join(project.root, lock) };
-  await expect(watchToolsWith(join(project.root, folder), options, seams)).rejects.toMatchObject({ code });
+  await expect(watchToolsWith(join(project.root, folder), options, seams)).rejects.toSatisfy(
+    (error: { code: string }) => describeCode(error) === code,
+  );
   expect(open).toBe(0);
   expect((await readdir(project.root)).sort()).toEqual(['deep', 'file', 'plugins']);
 });

@@ -42,7 +42,7 @@ function indexNodes(nodes: readonly DraftNode[], { violations }: Reports): Reado
       continue;
     }
     const message = `The id ${show(id)} is already used by \`${nodes[first]?.path}\`.`;
-    violations.add('plan.node.duplicate', { path: `${path}.id`, node: id, index }, message);
+    violations.add('node.duplicate', { path: `${path}.id`, node: id, index }, message);
   }
   return byId;
 }
@@ -58,10 +58,10 @@ function readEdges(
   { byId, hint, reports: { violations, warnings } }: Known & { readonly reports: Reports },
 ): Edges {
   const edges = new Map<number, string>();
-  const add = (id: NodeId, path: string, code: 'plan.deps.unknown' | 'plan.ref.unknown'): boolean => {
+  const add = (id: NodeId, path: string, fault: 'deps.unknown' | 'plan.ref.unknown'): boolean => {
     const parent = byId.get(id);
     if (parent === undefined) {
-      violations.add(code, { path, node, index }, `Unknown node id ${show(id)}.${hint}`);
+      violations.add(fault, { path, node, index }, `Unknown node id ${show(id)}.${hint}`);
       return true;
     }
     if (parent === position) {
@@ -73,8 +73,8 @@ function readEdges(
     return true;
   };
   for (const { id, path } of dependencies) {
-    if (add(id, path, 'plan.deps.unknown')) continue;
-    warnings.add('plan.deps.duplicate', { path, node, index }, `${show(id)} is listed more than once.`);
+    if (add(id, path, 'deps.unknown')) continue;
+    warnings.add('deps.duplicate', { path, node, index }, `${show(id)} is listed more than once.`);
   }
   for (const { reference, path } of inputs?.references ?? []) add(reference.from, path, 'plan.ref.unknown');
   return edges;
@@ -137,7 +137,7 @@ function checkDepth(
   if (node === undefined) return;
   const message = `The chain of dependencies is longer than ${maxDepth} nodes here, which is the limit.`;
   const place = { path: `${node.path}.depends_on`, node: node.id, index: node.index };
-  reports.violations.add('plan.depth.limit', place, message);
+  reports.violations.add('depth.limit', place, message);
 }
 
 function checkFinal(
@@ -148,7 +148,7 @@ function checkFinal(
   const start = byId.get(final);
   if (start === undefined) {
     const message = `Unknown node id ${show(final)}.${hint}`;
-    violations.add('plan.final.unknown', { path: 'final_output_node', index: afterNodes }, message);
+    violations.add('final.unknown', { path: 'final_output_node', index: afterNodes }, message);
     return;
   }
   const useful = new Set([start]);
@@ -157,7 +157,7 @@ function checkFinal(
   for (const [position, { id, index, path }] of nodes.entries()) {
     if (useful.has(position)) continue;
     const message = `The final node ${show(final)} does not depend on this node: it runs, but its result is not used.`;
-    warnings.add('plan.node.unused', { path, node: id, index }, message);
+    warnings.add('node.unused', { path, node: id, index }, message);
   }
 }
 

@@ -119,7 +119,7 @@ test.each([
   {
     what: 'an unknown input',
     spoil: (inputs: JsonObject) => ({ ...inputs, other: 1 }),
-    found: 'plan.input.unknown nodes[1].inputs.other',
+    found: 'plan.invalid: input.unknown nodes[1].inputs.other',
   },
   {
     what: 'a wrong input',

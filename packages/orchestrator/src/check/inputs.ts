@@ -32,7 +32,7 @@ export interface InputChecking {
 
 /**
  * Checks inputs against a tool's schema. Inputs without references are validated as in a call; otherwise everything that does not depend on
- * a future value is. Reports `plan.input.missing`, `plan.input.unknown`, `plan.input.type`.
+ * a future value is. Reports `plan.input.missing`, `plan.input.type`, `plan.invalid`.
  */
 export function checkInputs(
   tree: InputTree,
@@ -71,7 +71,7 @@ export function checkInputs(
       const memberPath = joinKey(path, key);
       if (found === false && known !== undefined) {
         unknown = true;
-        report.add('plan.input.unknown', { ...place, path: memberPath }, `Unknown input ${show(key)}${others}.`);
+        report.add('input.unknown', { ...place, path: memberPath }, `Unknown input ${show(key)}${others}.`);
       }
       const memberSchema = found === false ? undefined : found;
       const surveyed = survey(member, { node: memberSchema, root }, memberPath);

@@ -21,7 +21,7 @@ interface Question {
 
 /**
  * Rejects two nodes that have external effects and share a lock unless one depends on the other; otherwise their order would be random.
- * Considers only nodes whose inputs hold no references. Reports `plan.locks.unordered`, `plan.locks.failed`.
+ * Considers only nodes whose inputs hold no references. Reports `plan.invalid`.
  */
 export function checkLocks(
   nodes: readonly DraftNode[],
@@ -46,7 +46,7 @@ export function checkLocks(
     const [first, second] = earlier < later ? [earlier, later] : [later, earlier];
     const { path = '', id, index = -1 } = nodes[second] ?? {};
     const message = `This node and ${show(nodes[first]?.id)} both need the lock ${show(lock)}, and neither depends on the other. Add a \`depends_on\` to set their order.`;
-    reports.violations.add('plan.locks.unordered', { path, node: id, index }, message);
+    reports.violations.add('locks.unordered', { path, node: id, index }, message);
   }
 }
 
@@ -63,7 +63,7 @@ function readLocks(
   const names = lockNamesOf(tool, inputs.input, onProblem);
   if (names !== undefined) return new Set(names);
   const message = `Cannot determine the locks of \`${tool.name}\` for these inputs: ${problem}. The node runs alone.`;
-  warnings.add('plan.locks.failed', { path, node: id, index }, message);
+  warnings.add('locks.failed', { path, node: id, index }, message);
   return none;
 }
 

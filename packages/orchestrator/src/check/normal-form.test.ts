@@ -136,7 +136,7 @@ test('readPlan checks only the format', () => {
   expect(readPlan({ status: 'error', error: 'No tool fits.' })).toEqual({ type: 'declined', error: 'No tool fits.' });
   expect(readPlan({ nodes: [{ id: 0 }] })).toMatchObject({
     type: 'invalid',
-    violations: [{ code: 'plan.node.tool.missing' }, { code: 'plan.final.missing' }],
+    violations: [{ code: 'plan.node.tool.missing' }, { code: 'plan.invalid', reason: 'final.missing' }],
   });
   expect(readPlan('[1]')).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.not_object' }] });
 });

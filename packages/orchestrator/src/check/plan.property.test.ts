@@ -1,4 +1,5 @@
 import type { JsonObject } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatTextReference, parseText } from '../plan/text-references.ts';
@@ -63,7 +64,7 @@ test('a random valid plan is accepted, and its normal form is the same plan', as
     fc.asyncProperty(goodPlan, async (nodes) => {
       const found = await check(planOf(...nodes));
       if (found.type !== 'valid') throw new Error(JSON.stringify(found));
-      expect(found.warnings.every(({ code }) => code === 'plan.node.unused')).toBe(true);
+      expect(found.warnings.every(({ reason }) => reason === 'node.unused')).toBe(true);
       expect(await digestOf(JSON.stringify(found.checked.plan))).toBe(found.checked.digest);
       const places = new Map(found.checked.plan.nodes.map(({ id }, index) => [id, index]));
       for (const [index, { depends_on }] of found.checked.plan.nodes.entries()) {
@@ -94,17 +95,20 @@ type Spoil = (
 /** Each puts one fault into a node and returns the expected violation; `@` stands for the node. */
 const faults: Readonly<Record<string, Spoil>> = {
   tool: (node) => ({ node: { ...node, tool: 'A', inputs: {} }, found: ['plan.tool.unknown @.tool'] }),
-  function: (node) => ({ node: { ...node, function: 'other' }, found: ['plan.function.unknown @.function'] }),
-  key: (node) => ({ node: { ...node, deps: [] }, found: ['plan.key.unknown @.deps'] }),
-  retry: (node) => ({ node: { ...node, retry: 11 }, found: ['plan.retry.limit @.retry'] }),
-  timeout: (node) => ({ node: { ...node, timeout: -1 }, found: ['plan.timeout.limit @.timeout'] }),
-  on_fail: (node) => ({ node: { ...node, on_fail: 'stop' }, found: ['plan.on_fail.unknown @.on_fail'] }),
+  function: (node) => ({ node: { ...node, function: 'other' }, found: ['plan.invalid: function.unknown @.function'] }),
+  key: (node) => ({ node: { ...node, deps: [] }, found: ['plan.invalid: key.unknown @.deps'] }),
+  retry: (node) => ({ node: { ...node, retry: 11 }, found: ['plan.invalid: retry.limit @.retry'] }),
+  timeout: (node) => ({ node: { ...node, timeout: -1 }, found: ['plan.invalid: timeout.limit @.timeout'] }),
+  on_fail: (node) => ({ node: { ...node, on_fail: 'stop' }, found: ['plan.invalid: on_fail.unknown @.on_fail'] }),
   self: (node) => ({ node: { ...node, depends_on: [node['id'] ?? 0] }, found: ['plan.deps.cycle @.depends_on[0]'] }),
-  unknown: (node) => ({ node: { ...node, depends_on: ['nowhere'] }, found: ['plan.deps.unknown @.depends_on[0]'] }),
+  unknown: (node) => ({
+    node: { ...node, depends_on: ['nowhere'] },
+    found: ['plan.invalid: deps.unknown @.depends_on[0]'],
+  }),
   inputs: (node) => ({ node: { ...node, inputs: [] }, found: ['plan.inputs.type @.inputs'] }),
   input: (node) => {
     const more = node['tool'] === 'typed' || node['tool'] === 'p' ? {} : (node['inputs'] as JsonObject);
-    return { node: { ...node, inputs: { ...more, other: 1 } }, found: ['plan.input.unknown @.inputs.other'] };
+    return { node: { ...node, inputs: { ...more, other: 1 } }, found: ['plan.invalid: input.unknown @.inputs.other'] };
   },
   missing: (node) => ({ node: { ...node, tool: 'q', inputs: {} }, found: ['plan.input.missing @.inputs.q'] }),
   type: (node) => ({ node: { ...node, tool: 'q', inputs: { q: 'x', n: 'x' } }, found: ['plan.input.type @.inputs.n'] }),
@@ -114,7 +118,7 @@ const faults: Readonly<Record<string, Spoil>> = {
   }),
   text: (node) => ({
     node: { ...node, tool: 'a', inputs: { x: '{{STEPS}}' } },
-    found: ['plan.ref.invalid @.inputs.x'],
+    found: ['plan.invalid: ref.invalid @.inputs.x'],
   }),
 };
 
@@ -183,7 +187,7 @@ test('two writers of one lock are rejected exactly if neither depends on the oth
       const answer = await check(planOf(...nodes));
       expect(answer.type).toBe(isFree ? 'invalid' : 'valid');
       if (answer.type === 'invalid')
-        expect(new Set(answer.violations.map(({ code }) => code))).toEqual(new Set(['plan.locks.unordered']));
+        expect(new Set(answer.violations.map(describeCode))).toEqual(new Set(['plan.invalid: locks.unordered']));
     }),
     { numRuns: 30 },
   );
@@ -277,7 +281,10 @@ test('checks ten thousand nodes', async () => {
 
 test('rejects a hundred thousand nodes, and reports a ring of ten thousand as one cycle', async () => {
   const many = Array.from({ length: 100_000 }, (_, id) => ({ id, tool: 'a' }));
-  expect(await check(planOf(...many))).toMatchObject({ type: 'invalid', violations: [{ code: 'plan.nodes.limit' }] });
+  expect(await check(planOf(...many))).toMatchObject({
+    type: 'invalid',
+    violations: [{ code: 'plan.invalid', reason: 'nodes.limit' }],
+  });
   const wheel = Array.from({ length: 10_000 }, (_, id) => ({ id, tool: 'a', depends_on: [(id + 1) % 10_000] }));
   const answer = await check(planOf(...wheel), { tools: testTools });
   expect(answer.type === 'invalid' && brief(answer.violations)).toEqual(['plan.deps.cycle nodes[0].depends_on[0]']);

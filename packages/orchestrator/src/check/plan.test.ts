@@ -17,62 +17,74 @@ interface BadPlan {
 const shapes: readonly BadPlan[] = [
   { what: 'a list (VAL-1)', plan: [1, 2], found: ['plan.not_object'] },
   { what: 'null', plan: null, found: ['plan.not_object'] },
-  { what: 'text that is not JSON', plan: '{"nodes": [', found: ['plan.json.invalid'] },
-  { what: 'empty text', plan: '', found: ['plan.json.invalid'] },
+  { what: 'text that is not JSON', plan: '{"nodes": [', found: ['plan.invalid: json.invalid'] },
+  { what: 'empty text', plan: '', found: ['plan.invalid: json.invalid'] },
   {
     what: 'doubly encoded JSON',
     plan: JSON.stringify(JSON.stringify(planOf({ id: 0, tool: 'a' }))),
     found: ['plan.not_object'],
   },
-  { what: 'a duplicate key in the text', plan: '{"nodes": [], "nodes": []}', found: ['plan.json.invalid'] },
-  { what: '`__proto__` in the text', plan: '{"nodes": [], "__proto__": {}}', found: ['plan.json.invalid'] },
-  { what: 'excessive nesting', plan: { nodes: nested(100) }, found: ['plan.json.limit'] },
-  { what: 'a function as value', plan: { nodes: () => [] }, found: ['plan.json.invalid'] },
+  { what: 'a duplicate key in the text', plan: '{"nodes": [], "nodes": []}', found: ['plan.invalid: json.invalid'] },
+  { what: '`__proto__` in the text', plan: '{"nodes": [], "__proto__": {}}', found: ['plan.invalid: json.invalid'] },
+  { what: 'excessive nesting', plan: { nodes: nested(100) }, found: ['plan.invalid: json.limit'] },
+  { what: 'a function as value', plan: { nodes: () => [] }, found: ['plan.invalid: json.invalid'] },
   {
     what: 'an unknown status',
     plan: { ...planOf({ id: 0, tool: 'a' }), status: 'ok' },
-    found: ['plan.status.unknown status'],
+    found: ['plan.invalid: status.unknown status'],
   },
-  { what: 'an error without a reason', plan: { status: 'error' }, found: ['plan.error.missing error'] },
+  { what: 'an error without a reason', plan: { status: 'error' }, found: ['plan.invalid: error.missing error'] },
   {
     what: 'an error with an empty reason',
     plan: { status: 'error', error: '  ' },
-    found: ['plan.error.missing error'],
+    found: ['plan.invalid: error.missing error'],
   },
   {
     what: 'a later version',
     plan: { ...planOf({ id: 0, tool: 'a' }), version: 2 },
-    found: ['plan.version.unknown version'],
+    found: ['plan.invalid: version.unknown version'],
   },
-  { what: 'an unknown key', plan: { ...planOf({ id: 0, tool: 'a' }), final: 0 }, found: ['plan.key.unknown final'] },
-  { what: 'nodes and steps', plan: { ...planOf({ id: 0, tool: 'a' }), steps: [] }, found: ['plan.key.unknown steps'] },
+  {
+    what: 'an unknown key',
+    plan: { ...planOf({ id: 0, tool: 'a' }), final: 0 },
+    found: ['plan.invalid: key.unknown final'],
+  },
+  {
+    what: 'nodes and steps',
+    plan: { ...planOf({ id: 0, tool: 'a' }), steps: [] },
+    found: ['plan.invalid: key.unknown steps'],
+  },
   {
     what: 'no nodes (VAL-3)',
     plan: { final_output_node: 0 },
-    found: ['plan.nodes.empty nodes', 'plan.final.unknown final_output_node'],
+    found: ['plan.nodes.empty nodes', 'plan.invalid: final.unknown final_output_node'],
   },
   {
     what: 'an empty list of nodes',
     plan: { nodes: [], final_output_node: 0 },
-    found: ['plan.nodes.empty nodes', 'plan.final.unknown final_output_node'],
+    found: ['plan.nodes.empty nodes', 'plan.invalid: final.unknown final_output_node'],
   },
   {
     what: 'nodes that are not a list',
     plan: { nodes: {}, final_output_node: 0 },
-    found: ['plan.nodes.type nodes', 'plan.final.unknown final_output_node'],
+    found: ['plan.invalid: nodes.type nodes', 'plan.invalid: final.unknown final_output_node'],
   },
-  { what: 'too many nodes', plan: chain(10_001), found: ['plan.nodes.limit nodes'] },
-  { what: 'too long a chain', plan: chain(1_001), found: ['plan.depth.limit nodes[1000].depends_on'] },
-  { what: 'no final node', plan: { nodes: [{ id: 0, tool: 'a' }] }, found: ['plan.final.missing final_output_node'] },
+  { what: 'too many nodes', plan: chain(10_001), found: ['plan.invalid: nodes.limit nodes'] },
+  { what: 'too long a chain', plan: chain(1_001), found: ['plan.invalid: depth.limit nodes[1000].depends_on'] },
+  {
+    what: 'no final node',
+    plan: { nodes: [{ id: 0, tool: 'a' }] },
+    found: ['plan.invalid: final.missing final_output_node'],
+  },
   {
     what: 'a final node that is not an id',
     plan: { nodes: [{ id: 0, tool: 'a' }], final_output_node: '0' },
-    found: ['plan.final.type final_output_node'],
+    found: ['plan.invalid: final.type final_output_node'],
   },
   {
     what: 'an unknown final node',
     plan: { nodes: [{ id: 0, tool: 'a' }], final_output_node: 1 },
-    found: ['plan.final.unknown final_output_node'],
+    found: ['plan.invalid: final.unknown final_output_node'],
   },
 ];
 
@@ -80,7 +92,7 @@ const shapes: readonly BadPlan[] = [
 const nodes: readonly { readonly what: string; readonly node: unknown; readonly found: readonly string[] }[] = [
   { what: 'a list (VAL-5)', node: [], found: ['plan.node.type'] },
   { what: 'null', node: null, found: ['plan.node.type'] },
-  { what: 'no id', node: { tool: 'a' }, found: ['plan.node.id.missing .id'] },
+  { what: 'no id', node: { tool: 'a' }, found: ['plan.invalid: node.id.missing .id'] },
   ...[
     true,
     -1,
@@ -99,11 +111,11 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   ].map((id) => ({
     what: `the id ${JSON.stringify(id).slice(0, 20)} (VAL-7, VAL-9, G2)`,
     node: { id, tool: 'a' },
-    found: ['plan.node.id.invalid .id'],
+    found: ['plan.invalid: node.id.invalid .id'],
   })),
   { what: 'no tool (VAL-13)', node: { id: 0 }, found: ['plan.node.tool.missing .tool'] },
   { what: 'a tool without a name', node: { id: 0, tool: '' }, found: ['plan.node.tool.missing .tool'] },
-  { what: 'a tool that is not a name', node: { id: 0, tool: ['a'] }, found: ['plan.node.tool.type .tool'] },
+  { what: 'a tool that is not a name', node: { id: 0, tool: ['a'] }, found: ['plan.invalid: node.tool.type .tool'] },
   { what: 'another letter case (VAL-15)', node: { id: 0, tool: 'Q' }, found: ['plan.tool.unknown .tool'] },
   {
     what: 'a property name of JavaScript objects as tool',
@@ -113,44 +125,48 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: 'a tool without `execute`',
     node: { id: 0, tool: 'declared' },
-    found: ['plan.tool.not_executable .tool'],
+    found: ['plan.invalid: tool.not_executable .tool'],
   },
   {
     what: 'the function of another tool',
     node: { id: 0, tool: 'a', function: 'run_b' },
-    found: ['plan.function.unknown .function'],
+    found: ['plan.invalid: function.unknown .function'],
   },
   {
     what: 'a function for a tool without one',
     node: { id: 0, tool: 'b', function: 'run_b' },
-    found: ['plan.function.unknown .function'],
+    found: ['plan.invalid: function.unknown .function'],
   },
   {
     what: 'a function that is not a name',
     node: { id: 0, tool: 'a', function: 1 },
-    found: ['plan.function.type .function'],
+    found: ['plan.invalid: function.type .function'],
   },
-  { what: 'an unknown key', node: { id: 0, tool: 'a', dependsOn: [] }, found: ['plan.key.unknown .dependsOn'] },
-  { what: 'args for inputs', node: { id: 0, tool: 'a', args: {} }, found: ['plan.key.unknown .args'] },
+  {
+    what: 'an unknown key',
+    node: { id: 0, tool: 'a', dependsOn: [] },
+    found: ['plan.invalid: key.unknown .dependsOn'],
+  },
+  { what: 'args for inputs', node: { id: 0, tool: 'a', args: {} }, found: ['plan.invalid: key.unknown .args'] },
   {
     what: 'a thought and a purpose',
     node: { id: 0, tool: 'a', thought: 'x', metadata: { purpose: 'y' } },
-    found: ['plan.key.twice .thought'],
+    found: ['plan.invalid: key.twice .thought'],
   },
   {
     what: 'a thought that is not a text',
     node: { id: 0, tool: 'a', thought: 1 },
-    found: ['plan.metadata.type .thought'],
+    found: ['plan.invalid: metadata.type .thought'],
   },
   {
     what: 'a purpose that is not a text',
     node: { id: 0, tool: 'a', metadata: { purpose: 1 } },
-    found: ['plan.metadata.type .metadata.purpose'],
+    found: ['plan.invalid: metadata.type .metadata.purpose'],
   },
   {
     what: 'metadata that is not an object',
     node: { id: 0, tool: 'a', metadata: 'x' },
-    found: ['plan.metadata.type .metadata'],
+    found: ['plan.invalid: metadata.type .metadata'],
   },
   { what: 'inputs as a list (VAL-17)', node: { id: 0, tool: 'a', inputs: [1] }, found: ['plan.inputs.type .inputs'] },
   { what: 'inputs that are null', node: { id: 0, tool: 'a', inputs: null }, found: ['plan.inputs.type .inputs'] },
@@ -162,32 +178,40 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: 'an unknown `on_fail`',
     node: { id: 0, tool: 'a', on_fail: 'abort' },
-    found: ['plan.on_fail.unknown .on_fail'],
+    found: ['plan.invalid: on_fail.unknown .on_fail'],
   },
-  { what: 'too many retries', node: { id: 0, tool: 'a', retry: 11 }, found: ['plan.retry.limit .retry'] },
-  { what: 'a negative retry', node: { id: 0, tool: 'a', retry: -1 }, found: ['plan.retry.limit .retry'] },
-  { what: 'half a retry', node: { id: 0, tool: 'a', retry: 0.5 }, found: ['plan.retry.limit .retry'] },
-  { what: 'too long a timeout', node: { id: 0, tool: 'a', timeout: 3_601 }, found: ['plan.timeout.limit .timeout'] },
-  { what: 'a timeout of zero', node: { id: 0, tool: 'a', timeout: 0 }, found: ['plan.timeout.limit .timeout'] },
+  { what: 'too many retries', node: { id: 0, tool: 'a', retry: 11 }, found: ['plan.invalid: retry.limit .retry'] },
+  { what: 'a negative retry', node: { id: 0, tool: 'a', retry: -1 }, found: ['plan.invalid: retry.limit .retry'] },
+  { what: 'half a retry', node: { id: 0, tool: 'a', retry: 0.5 }, found: ['plan.invalid: retry.limit .retry'] },
+  {
+    what: 'too long a timeout',
+    node: { id: 0, tool: 'a', timeout: 3_601 },
+    found: ['plan.invalid: timeout.limit .timeout'],
+  },
+  {
+    what: 'a timeout of zero',
+    node: { id: 0, tool: 'a', timeout: 0 },
+    found: ['plan.invalid: timeout.limit .timeout'],
+  },
   {
     what: 'dependencies that are not a list',
     node: { id: 0, tool: 'a', depends_on: 0 },
-    found: ['plan.deps.type .depends_on'],
+    found: ['plan.invalid: deps.type .depends_on'],
   },
   {
     what: 'an id as text (VAL-27)',
     node: { id: 0, tool: 'a', depends_on: ['0'] },
-    found: ['plan.deps.type .depends_on[0]'],
+    found: ['plan.invalid: deps.type .depends_on[0]'],
   },
   {
     what: 'true as dependency (VAL-33)',
     node: { id: 0, tool: 'a', depends_on: [true] },
-    found: ['plan.deps.type .depends_on[0]'],
+    found: ['plan.invalid: deps.type .depends_on[0]'],
   },
   {
     what: 'an unknown dependency (G2)',
     node: { id: 0, tool: 'a', depends_on: [7] },
-    found: ['plan.deps.unknown .depends_on[0]'],
+    found: ['plan.invalid: deps.unknown .depends_on[0]'],
   },
   {
     what: 'itself as dependency (VAL-29)',
@@ -223,12 +247,12 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: 'an unknown input',
     node: { id: 0, tool: 'q', inputs: { q: 'x', k: 1 } },
-    found: ['plan.input.unknown .inputs.k'],
+    found: ['plan.invalid: input.unknown .inputs.k'],
   },
   {
     what: 'an input for a tool without inputs',
     node: { id: 0, tool: 'p', inputs: { k: 1 } },
-    found: ['plan.input.unknown .inputs.k'],
+    found: ['plan.invalid: input.unknown .inputs.k'],
   },
   {
     what: 'too few inputs, one of them required',
@@ -238,12 +262,12 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: 'too many inputs, one of them unknown',
     node: { id: 0, tool: 'counted', inputs: { a: 'x', d: 1 } },
-    found: ['plan.input.unknown .inputs.d'],
+    found: ['plan.invalid: input.unknown .inputs.d'],
   },
   {
     what: 'several at once',
     node: { id: 0, tool: 'q', inputs: { n: 0, k: 1 } },
-    found: ['plan.input.unknown .inputs.k', 'plan.input.missing .inputs.q', 'plan.input.type .inputs.n'],
+    found: ['plan.invalid: input.unknown .inputs.k', 'plan.input.missing .inputs.q', 'plan.input.type .inputs.n'],
   },
   {
     what: 'a nested missing input',
@@ -253,7 +277,11 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: 'a nested unknown input',
     node: { id: 0, tool: 'shape', inputs: { box: { width: 1, depth: 2 }, map: { a: 1, b: 'x' } } },
-    found: ['plan.input.unknown .inputs.box.depth', 'plan.input.type .inputs.map', 'plan.input.type .inputs.map.b'],
+    found: [
+      'plan.invalid: input.unknown .inputs.box.depth',
+      'plan.input.type .inputs.map',
+      'plan.input.type .inputs.map.b',
+    ],
   },
   {
     what: 'a missing input behind a $ref',
@@ -273,32 +301,32 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
   {
     what: '$from a text of digits',
     node: { id: 0, tool: 'a', inputs: { x: { $from: '0' } } },
-    found: ['plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x'],
   },
   {
     what: '$from with more keys',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 0, as: 'text' } } },
-    found: ['plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x'],
   },
   {
     what: '$from with a path that is not a text',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: [0] } } },
-    found: ['plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x'],
   },
   {
     what: '$from with an invalid path',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: 'a..b' } } },
-    found: ['plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x'],
   },
   {
     what: 'a reference in a default',
     node: { id: 0, tool: 'a', inputs: { x: { $from: 1, default: [{ $from: 1 }] } } },
-    found: ['plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x'],
   },
   {
     what: 'an invalid text reference',
     node: { id: 0, tool: 'a', inputs: { x: '{{STEPS}} and {{ steps.0.}}' } },
-    found: ['plan.ref.invalid .inputs.x', 'plan.ref.invalid .inputs.x'],
+    found: ['plan.invalid: ref.invalid .inputs.x', 'plan.invalid: ref.invalid .inputs.x'],
   },
 ];
 
@@ -307,7 +335,7 @@ const graphs: readonly BadPlan[] = [
   {
     what: 'a duplicate id (G2)',
     plan: pair({ tool: 'a' }, { tool: 'a', id: 0 }),
-    found: ['plan.node.duplicate nodes[1].id'],
+    found: ['plan.invalid: node.duplicate nodes[1].id'],
   },
   {
     what: 'a cycle of two (VAL-31)',
@@ -322,22 +350,22 @@ const graphs: readonly BadPlan[] = [
   {
     what: 'a path that the output does not have',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: '{{STEPS.0.nope}}' } }),
-    found: ['plan.ref.path nodes[1].inputs.x'],
+    found: ['plan.invalid: ref.path nodes[1].inputs.x'],
   },
   {
     what: 'a path into a text',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'text.length' } } }),
-    found: ['plan.ref.path nodes[1].inputs.x'],
+    found: ['plan.invalid: ref.path nodes[1].inputs.x'],
   },
   {
     what: 'a key into a list',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items.t' } } }),
-    found: ['plan.ref.path nodes[1].inputs.x'],
+    found: ['plan.invalid: ref.path nodes[1].inputs.x'],
   },
   {
     what: 'a path that no possible object has',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'nullable.b' } } }),
-    found: ['plan.ref.path nodes[1].inputs.x'],
+    found: ['plan.invalid: ref.path nodes[1].inputs.x'],
   },
   {
     what: 'too many inputs next to a reference',
@@ -347,22 +375,22 @@ const graphs: readonly BadPlan[] = [
   {
     what: 'an index beyond the end of a list',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items[5]' } } }),
-    found: ['plan.ref.path nodes[1].inputs.x'],
+    found: ['plan.invalid: ref.path nodes[1].inputs.x'],
   },
   {
     what: 'a number for a text',
     plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: { $from: 0, path: 'count' } } }),
-    found: ['plan.ref.type nodes[1].inputs.q'],
+    found: ['plan.invalid: ref.type nodes[1].inputs.q'],
   },
   {
     what: 'a text for a number',
     plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: 'x', n: '{{STEPS.0.text}}' } }),
-    found: ['plan.ref.type nodes[1].inputs.n'],
+    found: ['plan.invalid: ref.type nodes[1].inputs.n'],
   },
   {
     what: 'a default of the wrong type',
     plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: { $from: 0, path: 'text', default: 1 } } }),
-    found: ['plan.ref.default nodes[1].inputs.q'],
+    found: ['plan.invalid: ref.default nodes[1].inputs.q'],
   },
   {
     what: 'a text around a reference for a number',
@@ -372,7 +400,7 @@ const graphs: readonly BadPlan[] = [
   {
     what: 'a missing input next to a reference',
     plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { n: { $from: 0, path: 'count' }, k: 1 } }),
-    found: ['plan.input.unknown nodes[1].inputs.k', 'plan.input.missing nodes[1].inputs.q'],
+    found: ['plan.invalid: input.unknown nodes[1].inputs.k', 'plan.input.missing nodes[1].inputs.q'],
   },
   {
     what: 'a wrong input next to a reference',
@@ -395,15 +423,15 @@ const graphs: readonly BadPlan[] = [
   {
     what: 'a shared lock without an order',
     plan: pair({ tool: 'write', inputs: { name: 'db' } }, { tool: 'write', inputs: { name: 'db' } }),
-    found: ['plan.locks.unordered nodes[1]'],
+    found: ['plan.invalid: locks.unordered nodes[1]'],
   },
   {
     what: 'three faults at once (VAL-39)',
     plan: { nodes: [{ id: 0, tool: 'nope', depends_on: [5] }] },
     found: [
-      'plan.deps.unknown nodes[0].depends_on[0]',
+      'plan.invalid: deps.unknown nodes[0].depends_on[0]',
       'plan.tool.unknown nodes[0].tool',
-      'plan.final.missing final_output_node',
+      'plan.invalid: final.missing final_output_node',
     ],
   },
 ];
@@ -423,14 +451,14 @@ test('the table of bad plans has at least 60', () => {
 });
 
 // Without a valid node id, no final node is valid.
-const consequence = 'plan.final.unknown final_output_node';
+const consequence = 'plan.invalid: final.unknown final_output_node';
 
 test.each(table)('refused: $what', async ({ plan, found }) => {
   const violations = await violationsOf(plan);
-  const isNameless = found.some((line) => /^plan\.node\.(?:type|id)/.test(line));
+  const isNameless = found.some((line) => /^plan\.(?:node\.type|invalid: node\.id)/.test(line));
   expect(violations).toEqual(isNameless ? [...found, consequence] : found);
   // The same plan as JSON text is rejected in the same way.
-  if (typeof plan === 'object' && !found.includes('plan.json.invalid')) {
+  if (typeof plan === 'object' && !found.includes('plan.invalid: json.invalid')) {
     expect(await violationsOf(JSON.stringify(plan))).toEqual(violations);
   }
 });
@@ -472,12 +500,12 @@ test.each([
       { id: 0, tool: 'a' },
       { id: 1, tool: 'b' },
     ],
-    found: ['plan.node.unused nodes[0]'],
+    found: ['plan.invalid: node.unused nodes[0]'],
   },
   {
     what: 'numbers that are not numbers (VAL-37)',
     nodes: [{ id: 1, tool: 'a', retry: 'x', timeout: '5' }],
-    found: ['plan.number.default nodes[0].retry', 'plan.number.default nodes[0].timeout'],
+    found: ['plan.invalid: number.default nodes[0].retry', 'plan.invalid: number.default nodes[0].timeout'],
   },
   {
     what: 'a duplicate dependency',
@@ -485,22 +513,22 @@ test.each([
       { id: 0, tool: 'a' },
       { id: 1, tool: 'b', depends_on: [0, 0] },
     ],
-    found: ['plan.deps.duplicate nodes[1].depends_on[1]'],
+    found: ['plan.invalid: deps.duplicate nodes[1].depends_on[1]'],
   },
   {
     what: 'a retry of a tool that is not safe to repeat',
     nodes: [{ id: 1, tool: 'write', retry: 1, inputs: { name: 'x' } }],
-    found: ['plan.retry.ignored nodes[0].retry'],
+    found: ['plan.invalid: retry.ignored nodes[0].retry'],
   },
   {
     what: 'locks that throw',
     nodes: [{ id: 1, tool: 'write', inputs: { name: 'throw' } }],
-    found: ['plan.locks.failed nodes[0]'],
+    found: ['plan.invalid: locks.failed nodes[0]'],
   },
   {
     what: 'locks that are not names',
     nodes: [{ id: 1, tool: 'garbled', inputs: { name: 'x' } }],
-    found: ['plan.locks.failed nodes[0]'],
+    found: ['plan.invalid: locks.failed nodes[0]'],
   },
 ])('accepted with a warning: $what', async ({ nodes, found }) => {
   const checked = await check({ nodes, final_output_node: 1 });
@@ -654,14 +682,14 @@ test('a declined request is not an error', async () => {
 
 test('the host sets the limits', async () => {
   const limits = { maxNodes: 3, maxDepth: 2, maxRetry: 1, maxTimeoutSeconds: 5 };
-  expect(await violationsOf(chain(4), { limits })).toEqual(['plan.nodes.limit nodes']);
+  expect(await violationsOf(chain(4), { limits })).toEqual(['plan.invalid: nodes.limit nodes']);
   expect(await violationsOf(planOf({ id: 0, tool: 'a', retry: 2, timeout: 6 }), { limits })).toEqual([
-    'plan.retry.limit nodes[0].retry',
-    'plan.timeout.limit nodes[0].timeout',
+    'plan.invalid: retry.limit nodes[0].retry',
+    'plan.invalid: timeout.limit nodes[0].timeout',
   ]);
   const deep = { id: 2, tool: 'a', timeout: 5, depends_on: [1] };
   const nodes = [{ id: 0, tool: 'a', timeout: 5 }, { id: 1, tool: 'a', timeout: 5, depends_on: [0] }, deep];
-  expect(await violationsOf(planOf(...nodes), { limits })).toEqual(['plan.depth.limit nodes[2].depends_on']);
+  expect(await violationsOf(planOf(...nodes), { limits })).toEqual(['plan.invalid: depth.limit nodes[2].depends_on']);
   expect(
     await violationsOf(planOf({ id: 0, tool: 'a', timeout: 5_000 }), { limits: { maxTimeoutSeconds: 9_000 } }),
   ).toEqual([]);
@@ -679,7 +707,10 @@ test.each([
 
 test('two tools with the same name throw', async () => {
   const tools = [...testTools, testTool('a')];
-  await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({ code: 'tool.name.duplicate' });
+  await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({
+    code: 'tool.invalid',
+    reason: 'name.duplicate',
+  });
 });
 
 test('beyond a thousand, violations are only counted', async () => {
@@ -688,7 +719,8 @@ test('beyond a thousand, violations are only counted', async () => {
   if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
   expect(found.violations).toHaveLength(1_001);
   expect(found.violations.at(-1)).toEqual({
-    code: 'plan.violations.more',
+    code: 'plan.invalid',
+    reason: 'violations.more',
     path: '',
     message: '501 more problems are not listed.',
   });
@@ -726,7 +758,7 @@ test('inputs are validated by a Standard Schema itself, or by its JSON Schema if
   expect(await violationsOf(plan({ word: 'level' }), { tools })).toEqual(['plan.input.type nodes[1].inputs.word']);
   expect(await violationsOf(plan({}), { tools })).toEqual(['plan.input.missing nodes[1].inputs.word']);
   expect(await violationsOf(plan({ word: 1, n: { $from: 0, path: 'text' } }), { tools })).toEqual([
-    'plan.ref.type nodes[1].inputs.n',
+    'plan.invalid: ref.type nodes[1].inputs.n',
     'plan.input.type nodes[1].inputs.word',
   ]);
   expect(await violationsOf(plan({ word: '{{STEPS.0.text}}', n: 1 }), { tools })).toEqual([]);
@@ -755,5 +787,7 @@ test.each([
   ['items.t', 'the value before `t` has the type array.'],
 ])('for the path %s, the message says where it ends and which keys exist', async (path, problem) => {
   const found = await check(planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'a', inputs: { x: { $from: 0, path } } }));
-  expect(found).toMatchObject({ violations: [{ code: 'plan.ref.path', message: expect.stringContaining(problem) }] });
+  expect(found).toMatchObject({
+    violations: [{ code: 'plan.invalid', reason: 'ref.path', message: expect.stringContaining(problem) }],
+  });
 });

@@ -70,7 +70,7 @@ export type PlanCheck =
  * Reads a plan from JSON text or a value and checks all of it. Reports up to 1,000 problems at once. Runs no tool; only schemas and `locks`
  * are called. Policies are asked once everything else is valid; `session` is not changed.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and the errors of
+ * @throws HoldfastError `options.invalid`, `tool.invalid`, `policy.invalid`, `policy.tool.unknown`, and the errors of
  * `compileSchema` for a tool's schema. These are mistakes of the host, not of the plan.
  */
 export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {
@@ -115,7 +115,7 @@ function checkDraft(draft: DraftPlan, checking: Checking): CheckedNodes | undefi
   const { nodes } = draft;
   if (nodes.length > limits.maxNodes) {
     const message = `The plan has ${nodes.length} nodes; the limit is ${limits.maxNodes}. They were not checked.`;
-    reports.violations.add('plan.nodes.limit', { path: 'nodes' }, message);
+    reports.violations.add('nodes.limit', { path: 'nodes' }, message);
     return undefined;
   }
   const graph = checkGraph(draft, limits.maxDepth, reports);
@@ -145,11 +145,11 @@ function checkTool(
   }
   if (facts.tool.execute === undefined) {
     const message = `The tool ${show(tool)} has no \`execute\`, so it cannot be called.`;
-    violations.add('plan.tool.not_executable', { path: `${path}.tool`, node: id, index }, message);
+    violations.add('tool.not_executable', { path: `${path}.tool`, node: id, index }, message);
   }
   if (functionName !== undefined && functionName !== facts.functionName) {
     const message = `The function of the tool ${show(tool)} is ${show(facts.functionName)}, not ${show(functionName)}.`;
-    violations.add('plan.function.unknown', { path: `${path}.function`, node: id, index }, message);
+    violations.add('function.unknown', { path: `${path}.function`, node: id, index }, message);
   }
   return facts;
 }
@@ -162,14 +162,14 @@ function checkNumbers(
   const retryPlace: Place = { path: `${path}.retry`, node: id, index };
   if (!Number.isInteger(retry) || retry < 0 || retry > maxRetry) {
     const message = `\`retry\` must be a whole number from 0 to ${maxRetry}, got ${retry}.`;
-    violations.add('plan.retry.limit', retryPlace, message);
+    violations.add('retry.limit', retryPlace, message);
   } else if (retry > 0 && facts?.tool.repeat === 'never') {
     const message = `\`${facts.tool.name}\` is not safe to repeat: \`retry\` is ignored.`;
-    warnings.add('plan.retry.ignored', retryPlace, message);
+    warnings.add('retry.ignored', retryPlace, message);
   }
   if (!(timeout > 0 && timeout <= maxTimeoutSeconds)) {
     const message = `\`timeout\` must be more than 0 and at most ${maxTimeoutSeconds} seconds, got ${timeout}.`;
-    violations.add('plan.timeout.limit', { path: `${path}.timeout`, node: id, index }, message);
+    violations.add('timeout.limit', { path: `${path}.timeout`, node: id, index }, message);
   }
 }
 

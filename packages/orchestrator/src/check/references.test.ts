@@ -191,7 +191,7 @@ test.each([
 ])('hostile JSON is rejected before it is read: $what', async ({ inputs }) => {
   const found = await check(`{"nodes": [{"id": 0, "tool": "a", "inputs": ${inputs}}], "final_output_node": 0}`);
   if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
-  expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.json\.(?:invalid|limit)$/)]);
+  expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.invalid: json\.(?:invalid|limit)$/)]);
 });
 
 test('getters, proxies and other surprising values are rejected or read once', async () => {
@@ -215,7 +215,7 @@ test('getters, proxies and other surprising values are rejected or read once', a
   for (const source of [{ nodes: [cycle] }, throwing, proxy, new Date(), undefined, () => null, 1n, Symbol('x')]) {
     const found = await check(source);
     if (found.type !== 'invalid') throw new Error('Expected an invalid plan.');
-    expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.json\.(?:invalid|limit)$/)]);
+    expect(brief(found.violations)).toEqual([expect.stringMatching(/^plan\.invalid: json\.(?:invalid|limit)$/)]);
   }
   expect(await check(changing)).toMatchObject({ type: 'valid', checked: { plan: { nodes: [{ tool: 'a' }] } } });
   expect(reads).toBe(1);

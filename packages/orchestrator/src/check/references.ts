@@ -7,7 +7,7 @@ import type { ToolFacts } from './tool-facts.ts';
 
 /**
  * Checks a reference against the output schema of the tool that returns the value, if it has one, and the input schema of the tool that
- * receives it. Anything unknown is left to the call. Reports `plan.ref.path`, `plan.ref.type`, `plan.ref.default`, `plan.input.type`.
+ * receives it. Anything unknown is left to the call. Reports `plan.invalid`, `plan.input.type`.
  * Returns true if a text stands for the value with its type.
  */
 export function checkHole(
@@ -24,19 +24,19 @@ export function checkHole(
     if (located?.type === 'missing') {
       if (reference.default !== undefined) continue;
       const message = `${describe(reference)} does not exist: by the output schema of its tool, ${located.problem}. Use another path or give a default.`;
-      report.add('plan.ref.path', place, message);
+      report.add('ref.path', place, message);
       continue;
     }
     if (expected === undefined || (tree.type === 'text' && !keepsType)) continue;
     const actual = located === undefined ? undefined : typesAt(located.place);
     if (actual !== undefined && isDisjoint(actual, expected)) {
       const message = `${describe(reference)} has the type ${list(actual)}; the tool expects ${list(expected)}.`;
-      report.add('plan.ref.type', place, message);
+      report.add('ref.type', place, message);
     }
     const { default: fallback } = reference;
     if (fallback !== undefined && !expected.has(typeOf(fallback))) {
       const message = `The default ${show(fallback)} has the type ${typeOf(fallback)}; the tool expects ${list(expected)}.`;
-      report.add('plan.ref.default', place, message);
+      report.add('ref.default', place, message);
     }
   }
   if (tree.type === 'text' && alone === undefined && expected?.has('string') === false) {

@@ -1,4 +1,5 @@
 import { defineTool, type JsonObject, type Tool } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { type CheckPlanOptions, checkPlan, type PlanCheck, type PlanViolation } from '../index.ts';
 
@@ -108,7 +109,7 @@ export function planOf(...nodes: readonly JsonObject[]): JsonObject {
 
 /** `code path` of each violation, in order. */
 export function brief(found: readonly PlanViolation[]): readonly string[] {
-  return found.map(({ code, path }) => (path === '' ? code : `${code} ${path}`));
+  return found.map(({ path, ...kind }) => (path === '' ? describeCode(kind) : `${describeCode(kind)} ${path}`));
 }
 
 /** The violations of a plan; none for a valid or declined plan. */

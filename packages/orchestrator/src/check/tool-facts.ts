@@ -18,7 +18,7 @@ export interface ToolFacts {
 
 const noArguments = jsonSchema({ type: 'object', properties: {}, additionalProperties: false });
 
-/** @throws HoldfastError `tool.name.duplicate`, and what `compileSchema` throws. */
+/** @throws HoldfastError `tool.invalid`, and what `compileSchema` throws. */
 export function createToolTable(
   tools: readonly Tool[],
   functions: ReadonlyMap<string, string>,
@@ -26,7 +26,9 @@ export function createToolTable(
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     if (byName.has(tool.name)) {
-      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`. Rename or remove one.`);
+      throw new HoldfastError('tool.invalid', `Two tools are named \`${tool.name}\`. Rename or remove one.`, {
+        data: { reason: 'name.duplicate' },
+      });
     }
     byName.set(tool.name, tool);
   }

@@ -7,7 +7,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
-import { copyJson, deepFreeze, describeThrown } from '@holdfast/core/internal';
+import { copyJson, deepFreeze, describeThrown, toReason } from '@holdfast/core/internal';
 import type { PlannerAnswer, PlannerAttempt, PlannerProblem, PlannerTool } from '@holdfast/core/types';
 import { type CheckedPlan, type CheckPlanOptions, checkPlan, markChecked, type PlanCheck } from '../check/plan.ts';
 import type { NodeAsk } from '../check/policies.ts';
@@ -71,7 +71,7 @@ const maxAttemptProblems = 50;
 /**
  * Asks a planner for a plan and checks it as `checkPlan` does. All problems are sent back to the planner for another round. Nothing is run.
  *
- * @throws HoldfastError `plan.request.empty`; `plan.declined`, with the planner's reason (`data.explanation`); `plan.invalid` after the last
+ * @throws HoldfastError `plan.declined`, with the planner's reason (`data.explanation`); `plan.invalid` after the last
  * round or a repeated answer, with the problems of the last plan (`data.violations`); `planner.no_json` for an answer without a brace;
  * `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and the errors of `checkPlan`.
  */
@@ -79,7 +79,7 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
   const { request, planner, maxRounds = 3, signal, onEvent, ...checking } = options;
   const { clock = systemClock } = checking;
   if (typeof request !== 'string' || request.trim() === '')
-    throw new HoldfastError('plan.request.empty', '`request` is empty. Describe the task.');
+    throw new HoldfastError('options.invalid', '`request` is empty. Describe the task.');
   // Passing a model as planner is a common mistake, which would otherwise surface only after three attempts.
   if (typeof (planner as Partial<Planner> | undefined)?.plan !== 'function') {
     const message =
@@ -168,7 +168,7 @@ async function readAnswer(answer: PlannerAnswer, checking: CheckPlanOptions): Pr
     return {
       type: 'malformed',
       written: text,
-      violations: [{ code: 'plan.json.invalid', path: '', message }],
+      violations: [{ code: 'plan.invalid', reason: 'json.invalid', path: '', message }],
       warnings,
     };
   }
@@ -188,10 +188,15 @@ function toReading(check: PlanCheck, written: string, before: readonly PlannerPr
 function toAttempt(written: string, violations: readonly PlanViolation[]): PlannerAttempt {
   const problems: PlannerProblem[] = violations
     .slice(0, maxAttemptProblems)
-    .map(({ code, path, message }) => ({ code, path, message }));
+    .map(({ path, message, ...kind }) => ({ code: kind.code, ...toReason(kind), path, message }));
   const more = violations.length - problems.length;
   if (more > 0)
-    problems.push({ code: 'plan.violations.more', path: '', message: `${more} more problems are not listed.` });
+    problems.push({
+      code: 'plan.invalid',
+      reason: 'violations.more',
+      path: '',
+      message: `${more} more problems are not listed.`,
+    });
   const { text, leftOut } = cut(written, maxAttemptText);
   // Providers reject lone surrogates.
   const shown = `${text}${leftOut === 0 ? '' : '…'}`.toWellFormed();
@@ -236,7 +241,7 @@ function addUsage(sum: ModelUsage | undefined, one: ModelUsage | undefined): Mod
 /**
  * The description of `tools` for a planner: sorted by name, and only those that a plan can call.
  *
- * @throws HoldfastError `tool.name.duplicate`, and the errors of `compileSchema`.
+ * @throws HoldfastError `tool.invalid`, and the errors of `compileSchema`.
  */
 export function toPlannerTools(tools: readonly Tool[]): readonly PlannerTool[] {
   const toolNamed = createToolTable(tools, new Map());

@@ -15,7 +15,7 @@ function found(text: string): string | undefined {
 
 function repairsOf(extraction: Extraction): readonly string[] {
   if (extraction.type !== 'found') return [extraction.type];
-  expect(extraction.warnings.every(({ code, path }) => code === 'plan.json.repaired' && path === '')).toBe(true);
+  expect(extraction.warnings.every(({ reason, path }) => reason === 'json.repaired' && path === '')).toBe(true);
   return extraction.warnings.map(({ message }) =>
     message.replace(/^The plan was read despite a problem: (.*)\.$/, '$1'),
   );
@@ -154,7 +154,12 @@ test.each([
 ])('%s: malformed, and nothing is invented', (_, text) => {
   expect(extractPlan(text)).toMatchObject({
     type: 'malformed',
-    violation: { code: 'plan.json.invalid', path: '', message: expect.stringMatching(/^Cannot read a plan: ./) },
+    violation: {
+      code: 'plan.invalid',
+      reason: 'json.invalid',
+      path: '',
+      message: expect.stringMatching(/^Cannot read a plan: ./),
+    },
   });
 });
 
@@ -184,7 +189,11 @@ test('an object without a plan is returned unchanged, even as the member `plan`'
 
 test('the length of an answer is limited', () => {
   const extraction = extractPlan(`${good}${' '.repeat(33_554_432)}`);
-  expect(extraction).toMatchObject({ type: 'malformed', violation: { code: 'plan.json.limit' }, steps: 0 });
+  expect(extraction).toMatchObject({
+    type: 'malformed',
+    violation: { code: 'plan.invalid', reason: 'json.limit' },
+    steps: 0,
+  });
 });
 
 test.each([

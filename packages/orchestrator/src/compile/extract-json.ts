@@ -3,6 +3,7 @@ import { findTextEnd, type Repair, readLenientJson, type StepBudget } from '@hol
 import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';
 import type { PlanViolation } from '../plan/types.ts';
+import type { PlanReason } from '../plan/violations.ts';
 
 /** The result of searching a text for a plan. `steps`: characters examined, including repeats. */
 export type Extraction =
@@ -26,7 +27,7 @@ export type Extraction =
 export function extractPlan(text: string): Extraction {
   if (text.length > jsonLimits.maxLength) {
     const message = `The answer is ${text.length} characters long; the limit is ${jsonLimits.maxLength}.`;
-    return { type: 'malformed', violation: violation('plan.json.limit', message), steps: 0 };
+    return { type: 'malformed', violation: violation('json.limit', message), steps: 0 };
   }
   const allowed = stepsPerCharacter * text.length + 10_000;
   const search = new Search(text, { left: allowed });
@@ -102,7 +103,7 @@ class Search {
     if (!hasBrace) return { type: 'none', steps };
     const reason = openReasoning === undefined ? broken : 'a reasoning block was never closed';
     const message = `Cannot read a plan: ${reason}. Answer with one JSON object and nothing else.`;
-    return { type: 'malformed', violation: violation('plan.json.invalid', message), steps };
+    return { type: 'malformed', violation: violation('json.invalid', message), steps };
   }
 
   best(): Found | undefined {
@@ -231,9 +232,9 @@ function toWarnings(repairs: ReadonlyMap<Repair, number>): readonly PlanViolatio
 }
 
 function repaired(what: string): PlanViolation {
-  return violation('plan.json.repaired', `The plan was read despite a problem: ${what}.`);
+  return violation('json.repaired', `The plan was read despite a problem: ${what}.`);
 }
 
-function violation(code: string, message: string): PlanViolation {
-  return Object.freeze({ code, path: '', message });
+function violation(reason: PlanReason, message: string): PlanViolation {
+  return Object.freeze({ code: 'plan.invalid', reason, path: '', message });
 }

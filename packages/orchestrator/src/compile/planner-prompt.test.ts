@@ -115,11 +115,11 @@ test('the description of a tool has what a planner needs', () => {
 test('problems are a numbered list with place and code', () => {
   const problems = [
     { code: 'plan.input.type', path: 'nodes[0].inputs.n', message: 'It is 5.' },
-    { code: 'plan.json.invalid', path: '', message: 'Cannot read a plan.' },
+    { code: 'plan.invalid', reason: 'json.invalid', path: '', message: 'Cannot read a plan.' },
   ];
   const text = promptOf(testTools, { attempts: [{ text: '{', problems }] }).at(-1)?.text;
   expect(text).toContain(
-    '\n1. `nodes[0].inputs.n`: It is 5. (plan.input.type)\n2. Cannot read a plan. (plan.json.invalid)\n',
+    '\n1. `nodes[0].inputs.n`: It is 5. (plan.input.type)\n2. Cannot read a plan. (plan.invalid: json.invalid)\n',
   );
 });
 

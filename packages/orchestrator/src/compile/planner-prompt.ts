@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Message } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
+import { describeCode, isPlainObject } from '@holdfast/core/internal';
 import type { PlannerRequest, PlannerTool } from '@holdfast/core/types';
 import { shorten } from '../plan/text.ts';
 
@@ -64,9 +64,9 @@ ${JSON.stringify(declined)}
 const askAgain = 'Fix all of these problems and answer with the whole plan again: one JSON object and nothing else.';
 
 function describeProblems(problems: PlannerRequest['attempts'][number]['problems']): string {
-  const list = problems.map(({ code, path, message }, index) => {
+  const list = problems.map(({ path, message, ...kind }, index) => {
     const place = path === '' ? '' : `\`${path}\`: `;
-    return `${index + 1}. ${place}${message} (${code})`;
+    return `${index + 1}. ${place}${message} (${describeCode(kind)})`;
   });
   return `This plan cannot be run. Problems:\n${list.join('\n')}`;
 }

@@ -36,7 +36,7 @@ export function modelPlanner(model: Model): Planner {
 
 function callsIgnored(calls: number): PlannerProblem {
   const message = `The model called tools instead of writing a plan (${calls}). The calls were not run.`;
-  return { code: 'planner.calls_ignored', path: '', message };
+  return { code: 'plan.invalid', reason: 'calls_ignored', path: '', message };
 }
 
 /** A planner that always returns the same plan, given as a value or as text that contains it. The plan is checked like any other. */

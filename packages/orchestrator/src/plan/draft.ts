@@ -71,25 +71,25 @@ export function readDraft(source: unknown, reports: Reports): DraftReading {
     const { error } = json;
     if (typeof error === 'string' && error.trim() !== '') return { type: 'declined', error };
     const message = `With \`status: "error"\`, \`error\` must be a text with the reason, got ${show(error)}.`;
-    violations.add('plan.error.missing', { path: 'error' }, message);
+    violations.add('error.missing', { path: 'error' }, message);
     return { type: 'unreadable' };
   }
   if (status !== undefined && status !== 'success') {
     const message = `\`status\` must be \`success\`, or \`error\` with an \`error\` text, got ${show(status)}.`;
-    violations.add('plan.status.unknown', { path: 'status' }, message);
+    violations.add('status.unknown', { path: 'status' }, message);
   }
   const plan = readKeys(json, planKeys, { path: '' }, violations);
   const version = plan.get('version');
   if (version !== undefined && version !== 1) {
     const message = `\`version\` must be 1 or absent, got ${show(version)}. Later versions of the format are not supported.`;
-    violations.add('plan.version.unknown', { path: 'version' }, message);
+    violations.add('version.unknown', { path: 'version' }, message);
   }
   return { type: 'plan', plan: { nodes: readNodes(plan, reports), final: readFinal(plan, violations) } };
 }
 
 function takeJson(source: unknown, report: Report): { readonly value: Json } | undefined {
   if (typeof source === 'string' && source.trim() === '') {
-    report.add('plan.json.invalid', { path: '' }, 'Cannot read a plan: the text is empty.');
+    report.add('json.invalid', { path: '' }, 'Cannot read a plan: the text is empty.');
     return undefined;
   }
   const taken =
@@ -99,7 +99,7 @@ function takeJson(source: unknown, report: Report): { readonly value: Json } | u
     return { value: taken.value };
   }
   const beyond = taken.reason === 'size' || taken.reason === 'depth';
-  report.add(beyond ? 'plan.json.limit' : 'plan.json.invalid', { path: '' }, `Cannot read a plan: ${taken.problem}.`);
+  report.add(beyond ? 'json.limit' : 'json.invalid', { path: '' }, `Cannot read a plan: ${taken.problem}.`);
   return undefined;
 }
 
@@ -115,7 +115,7 @@ function readKeys(
     if (keys.has(key)) continue;
     const known = [...keys].map((name) => `\`${name}\``).join(', ');
     const message = `Unknown key ${show(key)}. Known keys: ${known}.`;
-    report.add('plan.key.unknown', { ...place, path: joinKey(place.path, key) }, message);
+    report.add('key.unknown', { ...place, path: joinKey(place.path, key) }, message);
   }
   return new Map(members);
 }
@@ -124,7 +124,7 @@ function readNodes(plan: ReadonlyMap<string, Json>, reports: Reports): readonly 
   const nodes = plan.has('nodes') ? plan.get('nodes') : [];
   const place = { path: 'nodes' };
   if (!Array.isArray(nodes)) {
-    reports.violations.add('plan.nodes.type', place, `\`nodes\` must be a list of nodes, got ${show(nodes)}.`);
+    reports.violations.add('nodes.type', place, `\`nodes\` must be a list of nodes, got ${show(nodes)}.`);
     return [];
   }
   const list = nodes as readonly Json[];
@@ -137,7 +137,7 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
   const place = { path: 'final_output_node', index: afterNodes };
   if (final === undefined) {
     report.add(
-      'plan.final.missing',
+      'final.missing',
       place,
       '`final_output_node` is missing: it names the node whose result is the result of the plan.',
     );
@@ -145,7 +145,7 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
   }
   if (isNodeId(final)) return final;
   report.add(
-    'plan.final.type',
+    'final.type',
     place,
     `\`final_output_node\` must be the id of a node, got ${show(final)}.${adviseOnNumber(final)}`,
   );
@@ -164,10 +164,10 @@ function readNode(json: Json, index: number, reports: Reports): DraftNode | unde
   const place: Place = { path, index, node: known };
   const node = readKeys(json as JsonObject, nodeKeys, place, violations);
   if (id === undefined)
-    violations.add('plan.node.id.missing', at(place, 'id'), `A node must have an \`id\`: ${nodeIdRule}.`);
+    violations.add('node.id.missing', at(place, 'id'), `A node must have an \`id\`: ${nodeIdRule}.`);
   else if (known === undefined) {
     const message = `\`id\` must be ${nodeIdRule}; got ${show(id)}.${adviseOnNumber(id)}`;
-    violations.add('plan.node.id.invalid', at(place, 'id'), message);
+    violations.add('node.id.invalid', at(place, 'id'), message);
   }
   return {
     index,
@@ -193,15 +193,14 @@ function readTool(node: ReadonlyMap<string, Json>, place: Place, report: Report)
   if (typeof tool === 'string' && tool !== '') return tool;
   if (tool === undefined || tool === '') {
     report.add('plan.node.tool.missing', at(place, 'tool'), 'A node must name its `tool`.');
-  } else
-    report.add('plan.node.tool.type', at(place, 'tool'), `\`tool\` must be the name of a tool, got ${show(tool)}.`);
+  } else report.add('node.tool.type', at(place, 'tool'), `\`tool\` must be the name of a tool, got ${show(tool)}.`);
   return undefined;
 }
 
 function readFunction(node: ReadonlyMap<string, Json>, place: Place, report: Report): string | undefined {
   const name = node.get('function');
   if (name === undefined || typeof name === 'string') return name;
-  report.add('plan.function.type', at(place, 'function'), `\`function\` must be a name, got ${show(name)}.`);
+  report.add('function.type', at(place, 'function'), `\`function\` must be a name, got ${show(name)}.`);
   return undefined;
 }
 
@@ -223,14 +222,14 @@ function readDependencies(
   if (list === undefined) return [];
   const listPlace = at(place, 'depends_on');
   if (!Array.isArray(list)) {
-    report.add('plan.deps.type', listPlace, `\`depends_on\` must be a list of ids, got ${show(list)}.`);
+    report.add('deps.type', listPlace, `\`depends_on\` must be a list of ids, got ${show(list)}.`);
     return [];
   }
   return (list as readonly Json[]).flatMap((id, index) => {
     const path = `${listPlace.path}[${index}]`;
     if (isNodeId(id)) return [{ id: id, path }];
     const message = `\`depends_on\` must hold ids of nodes; ${show(id)} is not a valid id.${adviseOnNumber(id)}`;
-    report.add('plan.deps.type', { ...place, path }, message);
+    report.add('deps.type', { ...place, path }, message);
     return [];
   });
 }
@@ -244,7 +243,7 @@ function readNumber(
   if (typeof value === 'number') return value;
   if (value !== undefined) {
     const message = `\`${key}\` must be a number, got ${show(value)}. Using the default, ${standard}.`;
-    report.add('plan.number.default', at(place, key), message);
+    report.add('number.default', at(place, key), message);
   }
   return standard;
 }
@@ -253,7 +252,7 @@ function readOnFail(node: ReadonlyMap<string, Json>, place: Place, report: Repor
   const value = node.get('on_fail') ?? (node.has('on_fail') ? null : 'halt');
   if (value === 'halt' || value === 'continue' || value === 'skip_dependents') return value;
   const message = `\`on_fail\` must be \`halt\`, \`continue\` or \`skip_dependents\`, got ${show(value)}.`;
-  report.add('plan.on_fail.unknown', at(place, 'on_fail'), message);
+  report.add('on_fail.unknown', at(place, 'on_fail'), message);
   return 'halt';
 }
 
@@ -262,17 +261,17 @@ function readMetadata(node: ReadonlyMap<string, Json>, place: Place, report: Rep
   const metadata = node.get('metadata') ?? (node.has('metadata') ? null : {});
   const thought = node.get('thought');
   if (!isPlainObject(metadata)) {
-    report.add('plan.metadata.type', at(place, 'metadata'), `\`metadata\` must be an object, got ${show(metadata)}.`);
+    report.add('metadata.type', at(place, 'metadata'), `\`metadata\` must be an object, got ${show(metadata)}.`);
     return {};
   }
   const { purpose = thought } = metadata as JsonObject;
   if (purpose !== undefined && typeof purpose !== 'string') {
     const isOlder = thought !== undefined && !Object.hasOwn(metadata, 'purpose');
     const where = isOlder ? at(place, 'thought') : at(at(place, 'metadata'), 'purpose');
-    report.add('plan.metadata.type', where, `The purpose of a node must be a text, got ${show(purpose)}.`);
+    report.add('metadata.type', where, `The purpose of a node must be a text, got ${show(purpose)}.`);
   } else if (thought !== undefined && Object.hasOwn(metadata, 'purpose')) {
     const message = '`thought` is an alias of `metadata.purpose`. Keep only one of them.';
-    report.add('plan.key.twice', at(place, 'thought'), message);
+    report.add('key.twice', at(place, 'thought'), message);
   }
   return purpose === undefined ? (metadata as JsonObject) : { ...(metadata as JsonObject), purpose };
 }

@@ -22,7 +22,7 @@ export interface ParsedInputs {
 /** Takes the place of an invalid reference that has been reported. */
 export const brokenTree: InputTree = Object.freeze({ type: 'text', parts: Object.freeze([]), keepsType: false });
 
-/** Finds the references in `inputs`, which must be frozen JSON. Reports `plan.ref.invalid`. */
+/** Finds the references in `inputs`, which must be frozen JSON. Reports `plan.invalid`. */
 export function parseInputs(inputs: JsonObject, place: Place, report: Report): ParsedInputs {
   const references: FoundReference[] = [];
 
@@ -43,7 +43,7 @@ export function parseInputs(inputs: JsonObject, place: Place, report: Report): P
     // The fast path: most texts hold no reference.
     if (!value.includes('{{')) return { type: 'value', value };
     const { parts, problems } = parseText(value);
-    for (const problem of problems) report.add('plan.ref.invalid', { ...place, path }, problem);
+    for (const problem of problems) report.add('ref.invalid', { ...place, path }, problem);
     for (const part of parts) if (typeof part !== 'string') references.push({ reference: part, path });
     if (problems.length > 0) return brokenTree;
     if (parts.every((part) => typeof part === 'string')) return { type: 'value', value };
@@ -53,7 +53,7 @@ export function parseInputs(inputs: JsonObject, place: Place, report: Report): P
   const parseReference = (object: JsonObject, path: string): InputTree => {
     const reading = readReference(object);
     if (typeof reading === 'string') {
-      report.add('plan.ref.invalid', { ...place, path }, reading);
+      report.add('ref.invalid', { ...place, path }, reading);
       return brokenTree;
     }
     references.push({ reference: reading, path });

@@ -70,6 +70,8 @@ export type InputTree =
 /** A problem or a warning about a plan. */
 export interface PlanViolation {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   /** The location, such as `nodes[2].inputs.city`; empty for the plan itself. At most 500 characters. */
   readonly path: string;
   /** The node's id, if it has a valid one. */
@@ -85,7 +87,7 @@ export function isNodeId(value: unknown): value is NodeId {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
   if (typeof value !== 'string' || !namePattern.test(value)) return false;
   // Reserved words of JavaScript are rejected, so that ids are safe as object keys.
-  return findToolNameProblem(value.toLowerCase())?.code !== 'tool.name.reserved';
+  return findToolNameProblem(value.toLowerCase())?.reason !== 'name.reserved';
 }
 
 /** The most common mistake is a quoted number, which looks the same in a message. */

@@ -1,6 +1,69 @@
 import type { Json } from '@holdfast/core';
+import { errorsOf, type ReasonedError } from '@holdfast/core/internal';
 import { shorten } from './text.ts';
 import type { NodeId, PlanViolation } from './types.ts';
+
+/** Reasons of `plan.invalid`. */
+export type PlanReason =
+  | 'blocked'
+  | 'calls_ignored'
+  | 'deps.duplicate'
+  | 'deps.type'
+  | 'deps.unknown'
+  | 'depth.limit'
+  | 'error.missing'
+  | 'final.missing'
+  | 'final.type'
+  | 'final.unknown'
+  | 'function.type'
+  | 'function.unknown'
+  | 'input.unknown'
+  | 'json.invalid'
+  | 'json.limit'
+  | 'json.repaired'
+  | 'key.twice'
+  | 'key.unknown'
+  | 'locks.failed'
+  | 'locks.unordered'
+  | 'metadata.type'
+  | 'node.duplicate'
+  | 'node.id.invalid'
+  | 'node.id.missing'
+  | 'node.tool.type'
+  | 'node.unused'
+  | 'nodes.limit'
+  | 'nodes.type'
+  | 'number.default'
+  | 'on_fail.unknown'
+  | 'ref.default'
+  | 'ref.invalid'
+  | 'ref.path'
+  | 'ref.type'
+  | 'retry.ignored'
+  | 'retry.limit'
+  | 'status.unknown'
+  | 'timeout.limit'
+  | 'tool.not_executable'
+  | 'unchecked'
+  | 'version.unknown'
+  | 'violations.more';
+
+/** A kind of problem: a reason of `plan.invalid`, or a code of its own. */
+type PlanFault =
+  | PlanReason
+  | 'plan.deps.cycle'
+  | 'plan.input.missing'
+  | 'plan.input.type'
+  | 'plan.inputs.type'
+  | 'plan.node.tool.missing'
+  | 'plan.node.type'
+  | 'plan.nodes.empty'
+  | 'plan.not_object'
+  | 'plan.policy.denied'
+  | 'plan.ref.unknown'
+  | 'plan.tool.unknown';
+
+export const planError: ReasonedError<PlanReason> = errorsOf('plan.invalid');
 
 /** The place of a problem. */
 export interface Place {
@@ -12,7 +75,7 @@ export interface Place {
 
 /** Collects problems. */
 export interface Report {
-  add(code: string, place: Place, message: string): void;
+  add(fault: PlanFault, place: Place, message: string): void;
   /** In document order: first the plan's own, then by node, each in the order of discovery. */
   list(): readonly PlanViolation[];
 }
@@ -29,13 +92,13 @@ export function createReport(): Report {
   const found: { readonly index: number; readonly violation: PlanViolation }[] = [];
   let more = 0;
   return {
-    add(code, { path, node, index = -1 }, message) {
+    add(fault, { path, node, index = -1 }, message) {
       if (found.length >= maxViolations) {
         more += 1;
         return;
       }
       const violation = Object.freeze({
-        code,
+        ...(isReason(fault) ? { code: 'plan.invalid', reason: fault } : { code: fault }),
         path: shorten(path, maxPath),
         ...(node === undefined ? {} : { node }),
         message: shorten(message, maxMessage),
@@ -49,11 +112,16 @@ export function createReport(): Report {
       const listed = sorted.map(({ violation }) => violation);
       if (more > 0) {
         const message = `${more} more problems are not listed.`;
-        listed.push(Object.freeze({ code: 'plan.violations.more', path: '', message }));
+        listed.push(Object.freeze({ code: 'plan.invalid', reason: 'violations.more', path: '', message }));
       }
       return Object.freeze(listed);
     },
   };
+}
+
+// No reason starts like a code.
+function isReason(fault: PlanFault): fault is PlanReason {
+  return !fault.startsWith('plan.');
 }
 
 /** Formats an untrusted value for a message: in backticks, short, on one line. */

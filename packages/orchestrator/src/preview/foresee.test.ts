@@ -563,11 +563,11 @@ describe('expected questions', () => {
 
 describe('the host', () => {
   test.each([
-    { code: 'policy.key.duplicate', policies: [needsCheck(), needsCheck()] },
+    { code: 'policy.invalid', reason: 'key.duplicate', policies: [needsCheck(), needsCheck()] },
     { code: 'policy.tool.unknown', policies: [stateless(() => allow, { tools: ['nowhere'] })] },
     { code: 'options.invalid', policies: [], policyTimeoutMs: 0 },
-  ])('$code', async ({ code, ...options }) => {
-    await expect(foreseeCalls([], { tools, ...options })).rejects.toMatchObject({ code });
+  ])('$code', async ({ code, reason, ...options }) => {
+    await expect(foreseeCalls([], { tools, ...options })).rejects.toMatchObject({ code, reason });
   });
 
   test('no calls give no answers', async () => {

@@ -28,7 +28,7 @@ export interface ResumePlanOptions extends RunPlanOptions {
  * same idempotency key if its tool allows it (`repeat`); otherwise it ends as `in-doubt`, unless the tool's `probe` or a person
  * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `plan.inputs.redacted`.
  *
- * @throws HoldfastError `plan.unchecked`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
+ * @throws HoldfastError `plan.invalid`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
  * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {

@@ -14,7 +14,8 @@ test('nodes in a cycle, which no check accepts, are reported instead of waiting 
   const cyclic = { ...found.checked, plan: { ...plan, nodes: [{ ...a, depends_on: ['b'] }, b, c] } } as CheckedPlan;
   markChecked(cyclic, { tools: testTools });
   await expect(runPlan(cyclic, { tools: testTools, session: createSession() })).rejects.toMatchObject({
-    code: 'plan.blocked',
+    code: 'plan.invalid',
+    reason: 'blocked',
     data: { nodes: ['a', 'b'] },
   });
 });

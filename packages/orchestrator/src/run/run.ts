@@ -4,6 +4,7 @@ import type { LogEntry, Session } from '@holdfast/session';
 import { sealContent } from '@holdfast/session/internal';
 import { type CheckedPlan, checkedWith, checkPlan } from '../check/plan.ts';
 import type { InputTree, Plan } from '../plan/types.ts';
+import { planError } from '../plan/violations.ts';
 import { claimPlan } from './claims.ts';
 import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './options.ts';
 import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
@@ -12,7 +13,7 @@ import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perfo
  * Runs a plan from `checkPlan` or `compilePlan` without a model. Each node is one governed call, made when its dependencies have ended;
  * failures are part of the trace. The run starts after the current microtask, so an iteration started immediately misses no event.
  *
- * @throws HoldfastError `plan.unchecked` (the plan was not checked, or is a copy), `options.invalid`; `result` rejects with `plan.invalid`
+ * @throws HoldfastError `plan.invalid` (the plan was not checked, or is a copy), `options.invalid`; `result` rejects with `plan.invalid`
  * (the plan does not fit the tools of the run; `data.violations`), with the errors of `executeToolCall` for a wrong configuration, and,
  * once nothing is running, if the session's log cannot be written.
  */
@@ -39,11 +40,11 @@ export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
   });
 }
 
-/** @throws HoldfastError `plan.unchecked`. */
+/** @throws HoldfastError `plan.invalid`. */
 export function checkOrigin(plan: CheckedPlan): void {
   if (checkedWith(plan) !== undefined) return;
-  throw new HoldfastError(
-    'plan.unchecked',
+  throw planError(
+    'unchecked',
     'This plan was not checked. Run the object that `checkPlan` or `compilePlan` returned, not a copy.',
   );
 }

@@ -100,7 +100,7 @@ describe('Schedule', () => {
 
   test('the error names the blocked nodes, but not all of a long list', () => {
     const error = blockedError([{ id: 'a' }, { id: 7 }]);
-    expect(error).toMatchObject({ code: 'plan.blocked', data: { nodes: ['a', 7] } });
+    expect(error).toMatchObject({ code: 'plan.invalid', reason: 'blocked', data: { nodes: ['a', 7] } });
     expect(error.message).toContain('`a`, `7` depend on each other');
     expect(blockedError(Array.from({ length: 50 }, (_, id) => ({ id }))).message).toContain('and 30 more');
   });

@@ -1,6 +1,7 @@
-import { HoldfastError } from '@holdfast/core';
+import type { HoldfastError } from '@holdfast/core';
 import { type Edges, PositionQueue } from '../plan/positions.ts';
 import type { NodeId } from '../plan/types.ts';
+import { planError } from '../plan/violations.ts';
 
 const waits = 0;
 const underWay = 1;
@@ -92,8 +93,8 @@ export function blockedError(nodes: readonly { readonly id: NodeId }[]): Holdfas
   const ids = nodes.map(({ id }) => id);
   const shown = ids.slice(0, 20).map((id) => `\`${id}\``);
   const more = ids.length > shown.length ? ` and ${ids.length - shown.length} more` : '';
-  return new HoldfastError(
-    'plan.blocked',
+  return planError(
+    'blocked',
     `The plan cannot continue: ${shown.join(', ')}${more} depend on each other. Check plans with \`checkPlan\` before running them.`,
     { data: { nodes: ids.slice(0, 1_000) } },
   );

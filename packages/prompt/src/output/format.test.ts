@@ -67,7 +67,9 @@ test('J06: what a schema fills in itself is hidden from the model, and cannot be
 });
 
 test('J08: a prompt that declares no output has none to parse', () => {
-  expect(() => parseOutput({}, '{"name":"Bonn"}')).toThrow(expect.objectContaining({ code: 'output.undeclared' }));
+  expect(() => parseOutput({}, '{"name":"Bonn"}')).toThrow(
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'output.undeclared' }),
+  );
   expect(() => parseOutput({ output: one }, 'Bonn')).toThrow(expect.objectContaining({ code: 'output.invalid' }));
   const value = parseOutput({ output: one }, '{"name":"Bonn"}');
   expectTypeOf(value).toEqualTypeOf<{ name: string; people: number }>();
@@ -142,7 +144,7 @@ test.each<{ what: string; schema: Schema; valid: boolean }>([
 ])('$what can be an output: $valid', ({ schema, valid }) => {
   const make = () => toOutputFormat(schema);
   if (valid) expect(make().maxCorrections).toBe(1);
-  else expect(make).toThrow(expect.objectContaining({ code: 'output.schema.invalid' }));
+  else expect(make).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'output.schema' }));
 });
 
 test.each([-1, 0.5, Number.NaN])('%s corrections are refused', (maxCorrections) => {

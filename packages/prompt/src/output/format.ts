@@ -14,7 +14,7 @@ export interface OutputFormatOptions {
  * Creates the parser of a run's final message. `schema` describes an object, or a list of objects, which may come as a list or as an
  * object with nothing but `items`. Undeclared keys are rejected; the limits of tool arguments apply.
  *
- * @throws HoldfastError `output.schema.invalid`, `options.invalid`, and what `compileSchema` throws.
+ * @throws HoldfastError `prompt.invalid`, `options.invalid`, and what `compileSchema` throws.
  */
 export function toOutputFormat<Output>(
   schema: Schema<Output>,
@@ -32,8 +32,9 @@ export function toOutputFormat<Output>(
   const isList = jsonSchema['type'] === 'array';
   if (isList ? !describesObject(jsonSchema['items'], jsonSchema) : !describesObject(jsonSchema, jsonSchema)) {
     throw new HoldfastError(
-      'output.schema.invalid',
+      'prompt.invalid',
       'The `output` of a prompt must be the schema of an object, or of an array whose items are objects.',
+      { data: { reason: 'output.schema' } },
     );
   }
   const read = isList ? readList : readObject;
@@ -54,13 +55,14 @@ export function toOutputFormat<Output>(
 /**
  * Reads the output in `text`, for hosts that ask a model themselves.
  *
- * @throws HoldfastError `output.undeclared` if the prompt declares none, `output.invalid` if `text` does not match it.
+ * @throws HoldfastError `prompt.invalid` if the prompt declares none, `output.invalid` if `text` does not match it.
  */
 export function parseOutput<Output>({ output }: Pick<RenderedPrompt<Output>, 'output'>, text: string): Output {
   if (output === undefined) {
     throw new HoldfastError(
-      'output.undeclared',
+      'prompt.invalid',
       'The prompt declares no `output`, so there is nothing to parse: give `createPrompt` a schema as `output`.',
+      { data: { reason: 'output.undeclared' } },
     );
   }
   const parsed = output.parse(text);

@@ -16,7 +16,7 @@ export interface NamingOperations {
  * see the old or the new document, even after a crash, which may leave a `.tmp` file. Links are followed only within the folder; a
  * document must not be a link. `folder` is relative to the current directory; default `.holdfast/overrides`.
  *
- * Its methods throw HoldfastError `override.ref.invalid`, `override.unreadable`, `override.unwritable`.
+ * Its methods throw HoldfastError `override.invalid`, `override.unreadable`, `override.unwritable`.
  */
 export function fileOverrides(folder: string = '.holdfast/overrides'): OverrideStore {
   return createFileOverrides(folder, { rename, link });

@@ -422,7 +422,10 @@ test('a second seed leaves the first one and what people made of it', async () =
   const third = await seedOverrides(createExample(), { store, tag: 'next' });
   expect(third).toMatchObject({ created: true, document: { tag: 'next' } });
   await store.write(ref, 'no document');
-  await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({ code: 'override.document.invalid' });
+  await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({
+    code: 'override.invalid',
+    reason: 'document.invalid',
+  });
   expect(await store.read(ref)).toBe('no document');
 });
 
@@ -435,7 +438,10 @@ test('of seeds at the same moment one is created, and all are told the same', as
 
 test('a store that loses what it has just kept is an error', async () => {
   const store: OverrideStore = { read: async () => undefined, write: async () => false, delete: async () => {} };
-  await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({ code: 'override.document.invalid' });
+  await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({
+    code: 'override.invalid',
+    reason: 'document.invalid',
+  });
 });
 
 test('what would be left out is refused, all of it named', async () => {
@@ -478,16 +484,23 @@ test('what is saved is loaded', async () => {
 });
 
 test.each([
-  { document: { ...head, ns: 'other' }, code: 'override.document.invalid' },
-  { document: { ...head, version: 2 }, code: 'override.document.invalid' },
+  { document: { ...head, ns: 'other' }, code: 'override.invalid', reason: 'document.invalid' },
+  { document: { ...head, version: 2 }, code: 'override.invalid', reason: 'document.invalid' },
   { document: { ...head, sections: { guide: 1 } }, code: 'override.refused' },
-  { document: { ...head, sections: { guide: { body: () => 1 } } }, code: 'override.document.invalid' },
-  { document: { ...head, tag: 'A/../b' }, code: 'override.ref.invalid' },
-  { document: { ...head, tag: '' }, code: 'override.ref.invalid' },
-])('$document is not saved: $code', async ({ document, code }) => {
+  {
+    document: { ...head, sections: { guide: { body: () => 1 } } },
+    code: 'override.invalid',
+    reason: 'document.invalid',
+  },
+  { document: { ...head, tag: 'A/../b' }, code: 'override.invalid', reason: 'ref.invalid' },
+  { document: { ...head, tag: '' }, code: 'override.invalid', reason: 'ref.invalid' },
+])('$document is not saved: $code', async ({ document, code, reason }) => {
   // Documents from elsewhere are untyped.
   const given = document as unknown as OverrideDocument;
-  await expect(saveOverrides(createExample(), given, { store: memoryOverrides() })).rejects.toMatchObject({ code });
+  await expect(saveOverrides(createExample(), given, { store: memoryOverrides() })).rejects.toMatchObject({
+    code,
+    reason,
+  });
 });
 
 test('a document that could not be read again is not written', async () => {
@@ -495,7 +508,8 @@ test('a document that could not be read again is not written', async () => {
   const long = 'x'.repeat(8 * 1024 * 1024);
   const document: OverrideDocument = { ...head, sections: { guide: { body: await text(body, long) } }, tools: {} };
   await expect(saveOverrides(createExample(), document, { store })).rejects.toMatchObject({
-    code: 'override.document.invalid',
+    code: 'override.invalid',
+    reason: 'document.invalid',
     message: expect.stringContaining('8388608 is the limit'),
   });
 });
@@ -530,8 +544,14 @@ test.each([
 test('a bad tag is a mistake of the program', async () => {
   for (const tag of ['A/../b', '', '../x']) {
     const options = { store: memoryOverrides(), tag };
-    await expect(loadOverrides(createExample(), options)).rejects.toMatchObject({ code: 'override.ref.invalid' });
-    await expect(seedOverrides(createExample(), options)).rejects.toMatchObject({ code: 'override.ref.invalid' });
+    await expect(loadOverrides(createExample(), options)).rejects.toMatchObject({
+      code: 'override.invalid',
+      reason: 'ref.invalid',
+    });
+    await expect(seedOverrides(createExample(), options)).rejects.toMatchObject({
+      code: 'override.invalid',
+      reason: 'ref.invalid',
+    });
   }
 });
 

@@ -135,7 +135,11 @@ test.each([
   { text: JSON.stringify({ ...head, more: 'x'.repeat(10_000_000) }), why: `longer than ${maxDocumentBytes} bytes` },
 ])('no document: $why', ({ text, why }) => {
   expect(() => parseOverrides(text, ref)).toThrow(
-    expect.objectContaining({ code: 'override.document.invalid', message: expect.stringContaining(why) }),
+    expect.objectContaining({
+      code: 'override.invalid',
+      reason: 'document.invalid',
+      message: expect.stringContaining(why),
+    }),
   );
 });
 

@@ -83,7 +83,11 @@ test.each(stores.flatMap((store) => bad.map((each) => ({ ...store, ...each }))))
   async ({ create, part, value }) => {
     const store = create();
     const named = { ...ref, [part]: value };
-    const refused = { code: 'override.ref.invalid', message: expect.stringContaining(`\`${part}\` \`${value}\``) };
+    const refused = {
+      code: 'override.invalid',
+      reason: 'ref.invalid',
+      message: expect.stringContaining(`\`${part}\` \`${value}\``),
+    };
     await expect(store.read(named)).rejects.toMatchObject(refused);
     await expect(store.write(named, 'x')).rejects.toMatchObject(refused);
     await expect(store.delete(named)).rejects.toMatchObject(refused);

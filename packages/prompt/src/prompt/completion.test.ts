@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { allComplete, anyComplete, filesExist, toCompletionRule } from './completion.ts';
 import { folderOf, guidanceContext } from './test-guidance.ts';
 
-const invalid = expect.objectContaining({ code: 'completion.invalid' });
+const invalid = expect.objectContaining({ code: 'prompt.invalid', reason: 'completion' });
 const context = guidanceContext();
 
 function checker(name: string, answer: Completion | Error): CompletionChecker {

@@ -8,7 +8,7 @@ const complete: Completion = Object.freeze({ complete: true });
 /**
  * Complete when all of `paths` are files. Without a filesystem nothing is there.
  *
- * @throws HoldfastError `completion.invalid` for a path that is empty.
+ * @throws HoldfastError `prompt.invalid` for a path that is empty.
  */
 export function filesExist(paths: readonly string[]): CompletionChecker {
   const given: unknown = paths;
@@ -32,7 +32,7 @@ export function filesExist(paths: readonly string[]): CompletionChecker {
 /**
  * Complete when all of `checkers` are; says what the first one lacks that is not, and does not ask those after it.
  *
- * @throws HoldfastError `completion.invalid` for an empty list.
+ * @throws HoldfastError `prompt.invalid` for an empty list.
  */
 export function allComplete(checkers: readonly CompletionChecker[]): CompletionChecker {
   const parts = checkAll('all-complete', checkers);
@@ -48,7 +48,7 @@ export function allComplete(checkers: readonly CompletionChecker[]): CompletionC
 /**
  * Complete when one of `checkers` is; says otherwise what each of them lacks. One that throws is not complete.
  *
- * @throws HoldfastError `completion.invalid` for an empty list.
+ * @throws HoldfastError `prompt.invalid` for an empty list.
  */
 export function anyComplete(checkers: readonly CompletionChecker[]): CompletionChecker {
   const parts = checkAll('any-complete', checkers);
@@ -68,7 +68,7 @@ export function anyComplete(checkers: readonly CompletionChecker[]): CompletionC
 /**
  * Creates the rule for a prompt's `completion` and `maxReturns`.
  *
- * @throws HoldfastError `completion.invalid`.
+ * @throws HoldfastError `prompt.invalid`.
  */
 export function toCompletionRule(checker: CompletionChecker, maxReturns = 3): CompletionRule {
   checkOne(checker);
@@ -115,7 +115,7 @@ function list(paths: readonly string[]): string {
 }
 
 function invalid(name: unknown, problem: string): HoldfastError {
-  return new HoldfastError('completion.invalid', `The completion checker \`${String(name)}\`: ${problem}`, {
-    data: { name: String(name) },
+  return new HoldfastError('prompt.invalid', `The completion checker \`${String(name)}\`: ${problem}`, {
+    data: { reason: 'completion', name: String(name) },
   });
 }

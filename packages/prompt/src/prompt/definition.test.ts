@@ -1,4 +1,5 @@
 import { type CompletionChecker, defineSlice, defineTool, type FeedbackProvider, type Prompt } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { clearSections, showSections } from '../disclosure/show.ts';
@@ -22,9 +23,9 @@ test('the name is for people, the id for what a session keeps', () => {
 });
 
 test.each(['', '  ', 'two\nlines', 'a\u0000', 'a\u2028b', 'x'.repeat(201)])(
-  'the name %j is prompt.name.invalid',
+  'the name %j is prompt.invalid: name.invalid',
   (name) => {
-    expect(() => define({ name })).toThrow(expect.objectContaining({ code: 'prompt.name.invalid' }));
+    expect(() => define({ name })).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'name.invalid' }));
   },
 );
 
@@ -73,13 +74,13 @@ test('feedback and completion come with the rendering, checked when the prompt i
 });
 
 test.each<[string, Partial<PromptDefinition<readonly Section[]>>]>([
-  ['feedback.invalid', { feedback: [provider, provider] }],
-  ['completion.invalid', { completion: { ...checker, name: '' } }],
-  ['completion.invalid', { completion: checker, maxReturns: -1 }],
+  ['prompt.invalid: feedback', { feedback: [provider, provider] }],
+  ['prompt.invalid: completion', { completion: { ...checker, name: '' } }],
+  ['prompt.invalid: completion', { completion: checker, maxReturns: -1 }],
   ['options.invalid', { output, maxCorrections: -1 }],
-  ['output.schema.invalid', { output: v.string() }],
+  ['prompt.invalid: output.schema', { output: v.string() }],
 ])('%s is told when the prompt is made', (code, rest) => {
-  expect(() => define(rest)).toThrow(expect.objectContaining({ code }));
+  expect(() => define(rest)).toThrow(expect.toSatisfy((error: { code: string }) => describeCode(error) === code));
 });
 
 test('a schema is compiled once and a binding reads it once, whatever is bound, opened and rendered', () => {

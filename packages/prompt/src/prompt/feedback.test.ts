@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { deadlineFeedback, everyCalls, everySeconds, fileCreated, staticFeedback, takeFeedback } from './feedback.ts';
 import { guidanceContext } from './test-guidance.ts';
 
-const invalid = expect.objectContaining({ code: 'feedback.invalid' });
+const invalid = expect.objectContaining({ code: 'prompt.invalid', reason: 'feedback' });
 
 function leaving(remainingMs: number): GuidanceContext {
   return guidanceContext({ deadline: { atMs: 1_000 + remainingMs, remainingMs: () => remainingMs } });

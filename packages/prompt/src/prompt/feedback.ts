@@ -2,17 +2,17 @@ import { type FeedbackProvider, HoldfastError } from '@holdfast/core';
 import { freezeOpen } from '@holdfast/core/internal';
 import type { FeedbackTrigger } from '@holdfast/core/types';
 
-/** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `feedback.invalid`. */
+/** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `prompt.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {
   return checked({ type: 'calls', every: count });
 }
 
-/** Every `seconds`, looked at when the calls of a turn have ended. @throws HoldfastError `feedback.invalid`. */
+/** Every `seconds`, looked at when the calls of a turn have ended. @throws HoldfastError `prompt.invalid`. */
 export function everySeconds(seconds: number): FeedbackTrigger {
   return checked({ type: 'seconds', every: seconds });
 }
 
-/** Once, when the file is there; again only after the session was reset. @throws HoldfastError `feedback.invalid`. */
+/** Once, when the file is there; again only after the session was reset. @throws HoldfastError `prompt.invalid`. */
 export function fileCreated(path: string): FeedbackTrigger {
   return checked({ type: 'file-created', path });
 }
@@ -28,7 +28,7 @@ export interface StaticFeedbackOptions {
 /**
  * Tells the model the same text each time that a trigger fires.
  *
- * @throws HoldfastError `feedback.invalid`.
+ * @throws HoldfastError `prompt.invalid`.
  */
 export function staticFeedback({ name, text, triggers }: StaticFeedbackOptions): FeedbackProvider {
   const told: unknown = text;
@@ -50,7 +50,7 @@ export interface DeadlineFeedbackOptions {
 /**
  * Tells the model how much time is left; nothing without a deadline.
  *
- * @throws HoldfastError `feedback.invalid`.
+ * @throws HoldfastError `prompt.invalid`.
  */
 export function deadlineFeedback({
   name = 'deadline',
@@ -71,7 +71,7 @@ export function deadlineFeedback({
 /**
  * Copies the feedback providers of a prompt: later changes to them do not reach it.
  *
- * @throws HoldfastError `feedback.invalid` for an invalid or duplicate name, and for an invalid trigger.
+ * @throws HoldfastError `prompt.invalid` for an invalid or duplicate name, and for an invalid trigger.
  */
 export function takeFeedback(providers: readonly FeedbackProvider[]): readonly FeedbackProvider[] {
   const names = new Set<string>();
@@ -113,7 +113,8 @@ function checkProvider({ name, triggers, provide }: FeedbackProvider): void {
 
 function checked(trigger: FeedbackTrigger): FeedbackTrigger {
   const problem = findTriggerProblem(trigger);
-  if (problem !== undefined) throw new HoldfastError('feedback.invalid', `A feedback trigger: ${problem}`);
+  if (problem !== undefined)
+    throw new HoldfastError('prompt.invalid', `A feedback trigger: ${problem}`, { data: { reason: 'feedback' } });
   return Object.freeze(trigger);
 }
 
@@ -136,8 +137,8 @@ function findTriggerProblem(trigger: FeedbackTrigger): string | undefined {
 }
 
 function invalid(name: unknown, problem: string): HoldfastError {
-  return new HoldfastError('feedback.invalid', `The feedback provider \`${String(name)}\`: ${problem}`, {
-    data: { name: String(name) },
+  return new HoldfastError('prompt.invalid', `The feedback provider \`${String(name)}\`: ${problem}`, {
+    data: { reason: 'feedback', name: String(name) },
   });
 }
 

@@ -142,11 +142,13 @@ test('a disabled section needs no parameters, unless its rule takes them', () =>
   expect(() => section((given) => 'topic' in given).render()).toThrow(missing);
 });
 
-test('`enabled` answers true or false, or it is section.enabled.invalid', () => {
+test('`enabled` answers true or false, or it is section.rule.failed: enabled.invalid', () => {
   const later = async (): Promise<boolean> => false;
   // The cast stands for a host that is written without types.
   const prompt = promptOf(markdownSection({ title: 'S', template: '', enabled: later as unknown as () => boolean }));
-  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'section.enabled.invalid' }));
+  expect(() => prompt.render()).toThrow(
+    expect.objectContaining({ code: 'section.rule.failed', reason: 'enabled.invalid' }),
+  );
 });
 
 describe('a rule that throws is section.rule.failed, with the path of its section and what was thrown', () => {
@@ -183,7 +185,10 @@ describe('a rule that throws is section.rule.failed, with the path of its sectio
     for (const section of [{ enabled: later }, { summary: 'In short.', visibility: later }]) {
       const prompt = promptOf(markdownSection({ title: 'S', template: '', ...section }));
       expect(() => prompt.render()).toThrow(
-        expect.objectContaining({ code: expect.stringMatching(/^section\.(enabled|visibility)\.invalid$/) }),
+        expect.objectContaining({
+          code: 'section.rule.failed',
+          reason: expect.stringMatching(/^(enabled|visibility)\.invalid$/),
+        }),
       );
     }
     await new Promise((resolve) => void setImmediate(resolve));
@@ -197,15 +202,18 @@ test('without `ns` a prompt is one of `prompts`', () => {
   expect([prompt.ns, prompt.id, prompt.name]).toEqual(['prompts', 'prompts/greeting', 'prompts/greeting']);
 });
 
-test.each(['', 'a//b', '/a', 'a/', 'a b', '../a', '-a', 'a'.repeat(65)])('ns %j is prompt.ns.invalid', (ns) => {
-  expect(() => createPrompt({ ns, key: 'k', sections: [] })).toThrow(
-    expect.objectContaining({ code: 'prompt.ns.invalid' }),
-  );
-});
+test.each(['', 'a//b', '/a', 'a/', 'a b', '../a', '-a', 'a'.repeat(65)])(
+  'ns %j is prompt.invalid: ns.invalid',
+  (ns) => {
+    expect(() => createPrompt({ ns, key: 'k', sections: [] })).toThrow(
+      expect.objectContaining({ code: 'prompt.invalid', reason: 'ns.invalid' }),
+    );
+  },
+);
 
-test.each(['', 'a/b', '.a', 'a b'])('key %j is prompt.key.invalid', (key) => {
+test.each(['', 'a/b', '.a', 'a b'])('key %j is prompt.invalid: key.invalid', (key) => {
   expect(() => createPrompt({ ns: 'n', key, sections: [] })).toThrow(
-    expect.objectContaining({ code: 'prompt.key.invalid' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'key.invalid' }),
   );
 });
 

@@ -39,8 +39,8 @@ const segmentPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /**
  * Creates a prompt from sections. Checks everything that does not depend on parameters.
  *
- * @throws HoldfastError `prompt.ns.invalid`, `prompt.key.invalid`, `prompt.name.invalid`, `output.schema.invalid`,
- * `options.invalid`, `feedback.invalid`, `completion.invalid`, and the errors of
+ * @throws HoldfastError `prompt.invalid`,
+ * `options.invalid`, and the errors of
  * `createSectionTree`.
  */
 export function createPrompt<const Sections extends readonly Section[], Output = unknown>(
@@ -63,12 +63,15 @@ export function createPrompt<const Sections extends readonly Section[], Output =
     .toLowerCase();
   if (!ns.split('/').every((segment) => segmentPattern.test(segment))) {
     throw new HoldfastError(
-      'prompt.ns.invalid',
+      'prompt.invalid',
       `The \`ns\` \`${ns}\` must be segments joined by \`/\`, each matching ${segmentPattern.source}.`,
+      { data: { reason: 'ns.invalid' } },
     );
   }
   if (!segmentPattern.test(key)) {
-    throw new HoldfastError('prompt.key.invalid', `The \`key\` \`${key}\` must match ${segmentPattern.source}.`);
+    throw new HoldfastError('prompt.invalid', `The \`key\` \`${key}\` must match ${segmentPattern.source}.`, {
+      data: { reason: 'key.invalid' },
+    });
   }
   const id = `${ns}/${key}`;
   const name = definition.name === undefined ? id : checkName(definition.name);
@@ -110,8 +113,9 @@ function checkName(given: string): string {
   const name = given.trim();
   if (name !== '' && name.length <= maxNameLength && isOneLine(name)) return name;
   throw new HoldfastError(
-    'prompt.name.invalid',
+    'prompt.invalid',
     `The \`name\` \`${name.slice(0, maxNameLength)}\` must be one line of 1 to ${maxNameLength} characters, none of them a control character.`,
+    { data: { reason: 'name.invalid' } },
   );
 }
 
@@ -163,7 +167,7 @@ function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePrompt<In
 
 function unknownParam(name: string, known: ReadonlySet<string>): HoldfastError {
   const list = known.size === 0 ? 'none' : [...known].map((key) => `\`${key}\``).join(', ');
-  return new HoldfastError('prompt.param.unknown', `Unknown prompt parameter \`${name}\`. Known parameters: ${list}.`, {
-    data: { name },
+  return new HoldfastError('prompt.param.invalid', `Unknown prompt parameter \`${name}\`. Known parameters: ${list}.`, {
+    data: { reason: 'unknown', name },
   });
 }

@@ -62,9 +62,9 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     // No truthiness: a promise is always truthy, a missing return never.
     if (typeof answer === 'boolean') return answer;
     throw new HoldfastError(
-      'section.enabled.invalid',
+      'section.rule.failed',
       `\`enabled\` of section \`${node.path}\` must return true or false synchronously.`,
-      { data: { section: node.path } },
+      { data: { reason: 'enabled.invalid', section: node.path } },
     );
   };
   let toldLast: { readonly state: KeyedState<Visibility>; readonly told: Told } | undefined;
@@ -83,9 +83,9 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     const answer = ask(node, 'visibility', () => visibility(params, session));
     if (answer === 'full' || answer === 'summary') return answer;
     throw new HoldfastError(
-      'section.visibility.invalid',
+      'section.rule.failed',
       `\`visibility\` of section \`${node.path}\` must return \`full\` or \`summary\` synchronously.`,
-      { data: { section: node.path } },
+      { data: { reason: 'visibility.invalid', section: node.path } },
     );
   };
   const fill = (node: SectionNode, template: Template): string => {
@@ -155,9 +155,9 @@ function toText(name: string, values: Readonly<Record<string, unknown>>, path: s
   const text = toParameterText(Object.hasOwn(values, name) ? values[name] : undefined);
   if (text !== undefined) return text;
   throw new HoldfastError(
-    'prompt.param.text',
+    'prompt.param.invalid',
     `The parameter \`${name}\` of section \`${path}\` has no text: bind a string, number, boolean, date, null or other JSON.`,
-    { data: { section: path, name } },
+    { data: { reason: 'text', section: path, name } },
   );
 }
 

@@ -51,20 +51,21 @@ test.each([
   ['with a wrong item', { topic: 't', tags: ['a', 2] }, '`tags'],
   ['for no parameter', { topics: 'x' }, '`topics`'],
   ['for what every object has', { toString: 'x' }, '`toString`'],
-])('defaults %s are section.defaults.invalid', (_title, defaults, names) => {
+])('defaults %s are section.invalid: defaults.invalid', (_title, defaults, names) => {
   const inner = markdownSection({ title: 'In', template: '', params, defaults: defaults as object });
   expect(() => promptOf(markdownSection({ title: 'Top', template: '', children: [inner] }))).toThrow(
     expect.objectContaining({
-      code: 'section.defaults.invalid',
+      code: 'section.invalid',
+      reason: 'defaults.invalid',
       message: expect.stringContaining(names),
-      data: { section: 'top.in' },
+      data: { reason: 'defaults.invalid', section: 'top.in' },
     }),
   );
 });
 
-test('defaults without `params` are section.defaults.invalid', () => {
+test('defaults without `params` are section.invalid: defaults.invalid', () => {
   expect(() => promptOf(markdownSection({ title: 'S', template: '', defaults: { a: 1 } as object }))).toThrow(
-    expect.objectContaining({ code: 'section.defaults.invalid' }),
+    expect.objectContaining({ code: 'section.invalid', reason: 'defaults.invalid' }),
   );
 });
 

@@ -55,7 +55,7 @@ const noArguments: JsonObject = Object.freeze({
   additionalProperties: false,
 });
 
-/** @throws HoldfastError `tool.example.invalid`, and what compiling a schema throws. */
+/** @throws HoldfastError `tool.invalid`, and what compiling a schema throws. */
 export function toSectionTool(tool: Tool): SectionTool {
   const inputSchema = tool.inputSchema === undefined ? noArguments : compileSchema(tool.inputSchema).jsonSchema;
   return {
@@ -80,7 +80,7 @@ export interface SectionParams {
 }
 
 /**
- * @throws HoldfastError `section.params.invalid` for what is not an object schema, `section.defaults.invalid`, and what
+ * @throws HoldfastError `section.invalid` for what is not an object schema, `section.invalid`, and what
  * `compileHostSchema` throws.
  */
 export function compileParams({ params, defaults }: Pick<Section, 'params' | 'defaults'>, path: string): SectionParams {
@@ -92,9 +92,9 @@ export function compileParams({ params, defaults }: Pick<Section, 'params' | 'de
   const { properties } = jsonSchema;
   if (!isPlainObject(properties)) {
     throw new HoldfastError(
-      'section.params.invalid',
+      'section.invalid',
       `\`params\` of section \`${path}\` must be an object schema with its keys as properties.`,
-      { data: { section: path } },
+      { data: { reason: 'params.invalid', section: path } },
     );
   }
   const types = new Map(Object.entries(properties).map(([key, property]) => [key, describeType(property)]));
@@ -139,8 +139,8 @@ function checkDefaults(defaults: Section['defaults'], { path, types, issues }: C
   const own = issues.filter((issue) => keys.some((key) => isWithin(issue.path, key)));
   if (unknown.length === 0 && own.length === 0) return;
   const reason = unknown.length > 0 ? unknown.join('; ') : describeIssues(own);
-  throw new HoldfastError('section.defaults.invalid', `Invalid \`defaults\` of section \`${path}\`: ${reason}.`, {
-    data: { section: path },
+  throw new HoldfastError('section.invalid', `Invalid \`defaults\` of section \`${path}\`: ${reason}.`, {
+    data: { reason: 'defaults.invalid', section: path },
   });
 }
 

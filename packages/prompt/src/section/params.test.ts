@@ -86,19 +86,27 @@ test('C17: an unknown key is named', () => {
   for (const name of ['topics', 'constructor', '__proto__']) {
     const values = JSON.parse(`{ "${name}": "x" }`) as object;
     expect(() => prompt.bind(values)).toThrow(
-      expect.objectContaining({ code: 'prompt.param.unknown', data: { name } }),
+      expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown', data: { reason: 'unknown', name } }),
     );
   }
-  expect(() => promptOf().bind({ topic: 'x' })).toThrow(expect.objectContaining({ code: 'prompt.param.unknown' }));
+  expect(() => promptOf().bind({ topic: 'x' })).toThrow(
+    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown' }),
+  );
 });
 
-test('a parameter without a text is prompt.param.text', () => {
+test('a parameter without a text is prompt.param.invalid: text', () => {
   const section = markdownSection({ title: 'S', template: '$any', params: v.object({ any: v.any() }) });
   expect(() =>
     promptOf(section)
       .bind({ any: () => 1 })
       .render(),
-  ).toThrow(expect.objectContaining({ code: 'prompt.param.text', data: { section: 's', name: 'any' } }));
+  ).toThrow(
+    expect.objectContaining({
+      code: 'prompt.param.invalid',
+      reason: 'text',
+      data: { reason: 'text', section: 's', name: 'any' },
+    }),
+  );
 });
 
 test('a schema that makes no object is prompt.param.invalid', () => {

@@ -24,5 +24,7 @@ test('bound types come from the schemas of all sections', () => {
   expectTypeOf<{ topic: number }>().not.toExtend<Parameters<typeof prompt.bind>[0]>();
   expectTypeOf<{ deep: string }>().not.toExtend<Parameters<typeof prompt.bind>[0]>();
   // @ts-expect-error no section knows this key
-  expect(() => prompt.bind({ topics: 'x' })).toThrow(expect.objectContaining({ code: 'prompt.param.unknown' }));
+  expect(() => prompt.bind({ topics: 'x' })).toThrow(
+    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown' }),
+  );
 });

@@ -44,23 +44,26 @@ test('what is put in is not read again', () => {
 });
 
 test.each([
-  { source: '$topic', code: 'section.placeholder.unknown', placeholder: 'topic' },
-  { source: '${nam}', code: 'section.placeholder.unknown', placeholder: 'nam' },
-  { source: '$names', code: 'section.placeholder.unknown', placeholder: 'names' },
-  { source: '$constructor', code: 'section.placeholder.unknown', placeholder: 'constructor' },
-  { source: '${__proto__}', code: 'section.placeholder.unknown', placeholder: '__proto__' },
-])('$source is $code', ({ source, code, placeholder }) => {
+  { source: '$topic', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'topic' },
+  { source: '${nam}', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'nam' },
+  { source: '$names', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'names' },
+  { source: '$constructor', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'constructor' },
+  { source: '${__proto__}', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: '__proto__' },
+])('$source is $code', ({ source, code, reason, placeholder }) => {
   expect(() => fill(source)).toThrow(
     expect.objectContaining({
       code,
-      data: { place: 'section `a`', placeholder },
+      reason,
+      data: { reason, place: 'section `a`', placeholder },
       message: expect.stringContaining('`a`'),
     }),
   );
 });
 
-test.each(['${name', '${', '${}', '${ }', 'a ${na\nme}'])('%j is section.placeholder.invalid', (source) => {
-  expect(() => fill(source)).toThrow(expect.objectContaining({ code: 'section.placeholder.invalid' }));
+test.each(['${name', '${', '${}', '${ }', 'a ${na\nme}'])('%j is section.invalid: placeholder.invalid', (source) => {
+  expect(() => fill(source)).toThrow(
+    expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.invalid' }),
+  );
 });
 
 test('any text with its dollar signs doubled reads as itself', () => {

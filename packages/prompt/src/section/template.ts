@@ -15,7 +15,7 @@ const token = /\$\$|\$\{([^}\n]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)|\$\{/g;
  * indentation that all lines share and blank lines at both ends are taken off first. `names` are the placeholders there may be;
  * `place` says in errors where the template stands.
  *
- * @throws HoldfastError `section.placeholder.invalid` for a `${` without a name and `}`, `section.placeholder.unknown`.
+ * @throws HoldfastError `section.invalid` for a `${` without a name and `}`, `section.invalid`.
  */
 export function parseTemplate(
   source: string,
@@ -34,18 +34,18 @@ export function parseTemplate(
     const placeholder = match[1]?.trim() ?? match[2] ?? '';
     if (placeholder === '') {
       throw new HoldfastError(
-        'section.placeholder.invalid',
+        'section.invalid',
         `A \`\${\` in ${place} is not closed or has no name: write \`\${name}\`, or \`$$\` for a dollar sign.`,
-        { data: { place } },
+        { data: { reason: 'placeholder.invalid', place } },
       );
     }
     if (!names.includes(placeholder)) {
       const known =
         names.length === 0 ? 'it has no parameters' : `it has ${names.map((name) => `\`${name}\``).join(', ')}`;
       throw new HoldfastError(
-        'section.placeholder.unknown',
+        'section.invalid',
         `The placeholder \`$${placeholder}\` in ${place} is not one of its parameters: ${known}. Write \`$$\` for a dollar sign.`,
-        { data: { place, placeholder } },
+        { data: { reason: 'placeholder.unknown', place, placeholder } },
       );
     }
     parts.push({ placeholder });

@@ -104,13 +104,14 @@ test.each<{
     },
     names: 'no paper',
   },
-])('$title is tool.example.invalid', ({ example, given = {}, names }) => {
+])('$title is tool.invalid: example.invalid', ({ example, given = {}, names }) => {
   const tool = defineTool({ ...base, ...given, examples: [{ description: 'Bad one', ...example }] });
   expect(() => renderExamples(tool)).toThrow(
     expect.objectContaining({
-      code: 'tool.example.invalid',
+      code: 'tool.invalid',
+      reason: 'example.invalid',
       message: expect.stringContaining(names),
-      data: { tool: 'lookup', example: 'Bad one' },
+      data: { reason: 'example.invalid', tool: 'lookup', example: 'Bad one' },
     }),
   );
 });

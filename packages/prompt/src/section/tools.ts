@@ -6,7 +6,7 @@ import { checkToolExamples } from '@holdfast/schema/internal';
 /**
  * The examples of `tool` as the model reads them, or `''` when there are none. Outputs are rendered like the tool's results.
  *
- * @throws HoldfastError `tool.example.invalid` when an example does not fit the tool's schemas, or its output cannot be rendered.
+ * @throws HoldfastError `tool.invalid` when an example does not fit the tool's schemas, or its output cannot be rendered.
  */
 export function renderExamples(tool: Tool): string {
   if (tool.examples.length === 0) return '';
@@ -19,8 +19,8 @@ export function renderExamples(tool: Tool): string {
 function renderExample(tool: Tool, { description, input, output }: ToolExample): string {
   const rendered = renderOutput(tool, output, (reason, cause) => {
     const message = `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: ${reason}.`;
-    return new HoldfastError('tool.example.invalid', message, {
-      data: { tool: tool.name, example: description },
+    return new HoldfastError('tool.invalid', message, {
+      data: { reason: 'example.invalid', tool: tool.name, example: description },
       cause,
     });
   });

@@ -75,88 +75,125 @@ test('policies by tool: from the outside in, then the prompt’s', () => {
 const section = (title: string, rest: Partial<Parameters<typeof markdownSection>[0]> = {}): Section =>
   markdownSection({ title, template: '', ...rest });
 
-test.each<{ title: string; sections: Section[]; policies?: Policy[]; code: string; names: string }>([
+test.each<{ title: string; sections: Section[]; policies?: Policy[]; reason?: string; code: string; names: string }>([
   {
     title: 'C09: one tool twice',
     sections: [section('A', { tools: [tool('t')] }), section('B', { tools: [tool('t')] })],
-    code: 'tool.name.duplicate',
+    code: 'tool.invalid',
+    reason: 'name.duplicate',
     names: '`b`',
   },
   {
     title: 'C09: also in a disabled section',
     sections: [section('A', { enabled: () => false, tools: [tool('t'), tool('t')] })],
-    code: 'tool.name.duplicate',
+    code: 'tool.invalid',
+    reason: 'name.duplicate',
     names: '`t`',
   },
   {
     title: 'C11: read_section',
     sections: [section('A', { tools: [tool('read_section')] })],
-    code: 'tool.name.reserved',
+    code: 'tool.invalid',
+    reason: 'name.reserved',
     names: '`read_section`',
   },
   {
     title: 'open_sections',
     sections: [section('A', { tools: [tool('open_sections')] })],
-    code: 'tool.name.reserved',
+    code: 'tool.invalid',
+    reason: 'name.reserved',
     names: '`a`',
   },
   {
     title: 'C13: a placeholder without params',
     sections: [section('A', { children: [section('B', { template: '$x' })] })],
-    code: 'section.placeholder.unknown',
+    code: 'section.invalid',
+    reason: 'placeholder.unknown',
     names: '`a.b`',
   },
   {
     title: 'an open placeholder',
     sections: [section('A', { template: '${x' })],
-    code: 'section.placeholder.invalid',
+    code: 'section.invalid',
+    reason: 'placeholder.invalid',
     names: '`a`',
   },
   {
     title: 'params that are not an object',
     sections: [section('A', { params: v.string() })],
-    code: 'section.params.invalid',
+    code: 'section.invalid',
+    reason: 'params.invalid',
     names: '`a`',
   },
   {
     title: 'params without properties',
     sections: [section('A', { params: v.record(v.string(), v.string()) })],
-    code: 'section.params.invalid',
+    code: 'section.invalid',
+    reason: 'params.invalid',
     names: '`a`',
   },
   {
     title: 'two siblings of one title',
     sections: [section('X', { children: [section('A b'), section('a B')] })],
-    code: 'section.key.duplicate',
+    code: 'section.invalid',
+    reason: 'key.duplicate',
     names: '`x.a-b`',
   },
-  { title: 'a title without letters', sections: [section('日本')], code: 'section.key.invalid', names: '`日本`' },
-  { title: 'a key with a dot', sections: [section('A', { key: 'a.b' })], code: 'section.key.invalid', names: '`a.b`' },
-  { title: 'no title', sections: [section(' ', { key: 'a' })], code: 'section.title.invalid', names: 'title' },
+  {
+    title: 'a title without letters',
+    sections: [section('日本')],
+    code: 'section.invalid',
+    reason: 'key.invalid',
+    names: '`日本`',
+  },
+  {
+    title: 'a key with a dot',
+    sections: [section('A', { key: 'a.b' })],
+    code: 'section.invalid',
+    reason: 'key.invalid',
+    names: '`a.b`',
+  },
+  {
+    title: 'no title',
+    sections: [section(' ', { key: 'a' })],
+    code: 'section.invalid',
+    reason: 'title.invalid',
+    names: 'title',
+  },
   {
     title: 'a title that clears a screen',
     sections: [section('a\u001b[2J', { key: 'a' })],
-    code: 'section.title.invalid',
+    code: 'section.invalid',
+    reason: 'title.invalid',
     names: 'title',
   },
-  { title: 'a title of two lines', sections: [section('a\n## 9. b')], code: 'section.title.invalid', names: 'title' },
+  {
+    title: 'a title of two lines',
+    sections: [section('a\n## 9. b')],
+    code: 'section.invalid',
+    reason: 'title.invalid',
+    names: 'title',
+  },
   {
     title: 'a section called Prompt at the top',
     sections: [section('Prompt')],
-    code: 'section.key.reserved',
+    code: 'section.invalid',
+    reason: 'key.reserved',
     names: '`prompt`',
   },
   {
     title: 'two policies of one id',
     sections: [section('A', { policies: [policy('p'), policy('p')] })],
-    code: 'policy.key.duplicate',
+    code: 'policy.invalid',
+    reason: 'key.duplicate',
     names: '`a/p`',
   },
   {
     title: 'the name is used twice in the prompt',
     sections: [],
     policies: [policy('p'), policy('p')],
-    code: 'policy.key.duplicate',
+    code: 'policy.invalid',
+    reason: 'key.duplicate',
     names: '`prompt/p`',
   },
   {
@@ -172,9 +209,9 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; code: strin
     code: 'policy.tool.unknown',
     names: '`prompt/p`',
   },
-])('$title is $code', ({ sections, policies = [], code, names }) => {
+])('$title is $code', ({ sections, policies = [], code, reason, names }) => {
   expect(() => createPrompt({ ns: 'tests', key: 'errors', sections, policies })).toThrow(
-    expect.objectContaining({ code, message: expect.stringContaining(names) }),
+    expect.objectContaining({ code, reason, message: expect.stringContaining(names) }),
   );
 });
 
@@ -235,9 +272,9 @@ test('rendering is deterministic, and what is disabled changes no number and no 
   );
 });
 
-test('section.too_deep: 64 levels are enough for anybody', () => {
+test('section.invalid: too_deep: 64 levels are enough for anybody', () => {
   const nested = (levels: number): Section =>
     markdownSection({ title: 'A', template: '', children: levels === 1 ? [] : [nested(levels - 1)] });
   expect(promptOf(nested(64)).render().text).toContain('###### 1.1.');
-  expect(() => promptOf(nested(65))).toThrow(expect.objectContaining({ code: 'section.too_deep' }));
+  expect(() => promptOf(nested(65))).toThrow(expect.objectContaining({ code: 'section.invalid', reason: 'too_deep' }));
 });

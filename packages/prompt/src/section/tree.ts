@@ -41,10 +41,8 @@ const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack',
 /**
  * Builds and checks the tree of `sections`, including disabled ones.
  *
- * @throws HoldfastError `section.invalid`, `section.too_deep`, `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
- * `section.params.invalid`, `section.defaults.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`,
- * `section.summary.missing`, `tool.name.reserved`, `tool.name.duplicate`, `tool.example.invalid`, `task.example.invalid`,
- * `policy.key.duplicate`, `policy.tool.unknown`, and the errors of `compileSchema`.
+ * @throws HoldfastError `section.invalid`, `tool.invalid`, `task.example.invalid`,
+ * `policy.invalid`, `policy.tool.unknown`, and the errors of `compileSchema`.
  */
 export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
   const tools = collectTools(sections);
@@ -94,13 +92,9 @@ function placeAll(siblings: readonly Section[], parent: Place): readonly Section
     checkSection(section, parent.path);
     const path = parent.path === '' ? section.key : `${parent.path}.${section.key}`;
     if (taken.has(section.key)) {
-      throw new HoldfastError(
-        'section.key.duplicate',
-        `Two sections are called \`${path}\`: give one another \`key\`.`,
-        {
-          data: { section: path },
-        },
-      );
+      throw new HoldfastError('section.invalid', `Two sections are called \`${path}\`: give one another \`key\`.`, {
+        data: { reason: 'key.duplicate', section: path },
+      });
     }
     taken.add(section.key);
     // Disabled sections are counted, so that no number depends on what is enabled.
@@ -138,9 +132,9 @@ function parseSummary(
   if (summary.trim() !== '') return parseTemplate(summary, { names, place: `the summary of section \`${path}\`` });
   if (visibility === 'full') return undefined;
   throw new HoldfastError(
-    'section.summary.missing',
+    'section.invalid',
     `Section \`${path}\` has a \`visibility\` but no \`summary\`: add a \`summary\` or remove \`visibility\`.`,
-    { data: { section: path } },
+    { data: { reason: 'summary.missing', section: path } },
   );
 }
 
@@ -149,20 +143,23 @@ function checkSection({ title, key }: Section, parent: string): void {
   // Control characters could steer a terminal or a model.
   if (title === '' || !isOneLine(title)) {
     throw new HoldfastError(
-      'section.title.invalid',
+      'section.invalid',
       `The title \`${title}\` ${where} must be one line of text without control characters.`,
+      { data: { reason: 'title.invalid' } },
     );
   }
   if (!keyPattern.test(key)) {
     throw new HoldfastError(
-      'section.key.invalid',
+      'section.invalid',
       `The key \`${key}\` of \`${title}\` ${where} must match ${keyPattern.source}: give it a \`key\`.`,
+      { data: { reason: 'key.invalid' } },
     );
   }
   if (parent === '' && reservedRootKeys.has(key)) {
     throw new HoldfastError(
-      'section.key.reserved',
+      'section.invalid',
       `\`${key}\` is a reserved word and cannot be the key of \`${title}\` at the top: give it another \`key\`.`,
+      { data: { reason: 'key.reserved' } },
     );
   }
 }
@@ -177,14 +174,16 @@ const maxDepth = 64;
 /**
  * Every tool of `sections` and of those under them, by name.
  *
- * @throws HoldfastError `section.too_deep`, `section.invalid` if it is not a section, `tool.name.duplicate`, `tool.name.reserved`.
+ * @throws HoldfastError `section.invalid` if it is not a section, `tool.invalid`.
  */
 function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const owners = new Map<string, string>();
   const visit = (siblings: readonly Section[], parent: string, depth: number): void => {
     if (depth > maxDepth && siblings.length > 0) {
-      throw new HoldfastError('section.too_deep', `Sections are nested more than ${maxDepth} levels deep.`);
+      throw new HoldfastError('section.invalid', `Sections are nested more than ${maxDepth} levels deep.`, {
+        data: { reason: 'too_deep' },
+      });
     }
     for (const section of siblings) {
       checkMade(section, parent);
@@ -211,16 +210,16 @@ function checkMade(section: unknown, parent: string): void {
 function checkName(name: string, path: string, owner: string | undefined): void {
   if (owner !== undefined) {
     throw new HoldfastError(
-      'tool.name.duplicate',
+      'tool.invalid',
       `The tool \`${name}\` is in section \`${owner}\` and in section \`${path}\`: a prompt offers each name once.`,
-      { data: { name, sections: [owner, path] } },
+      { data: { reason: 'name.duplicate', name, sections: [owner, path] } },
     );
   }
   if (reservedToolNames.has(name)) {
     throw new HoldfastError(
-      'tool.name.reserved',
+      'tool.invalid',
       `\`${name}\` in section \`${path}\` is the name of a built-in prompt tool: rename the tool.`,
-      { data: { name, section: path } },
+      { data: { reason: 'name.reserved', name, section: path } },
     );
   }
 }
@@ -230,13 +229,13 @@ function bindPolicies(place: string, policies: readonly Policy[]): readonly Boun
   return Object.freeze(policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy })));
 }
 
-/** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
+/** @throws HoldfastError `policy.invalid`, `policy.tool.unknown`. */
 function checkPolicies({ policies, tools, hasSummaries }: SectionTree): void {
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
     if (keys.has(key)) {
-      throw new HoldfastError('policy.key.duplicate', `Two policies are called \`${key}\`: give one another \`id\`.`, {
-        data: { policy: key },
+      throw new HoldfastError('policy.invalid', `Two policies are called \`${key}\`: give one another \`id\`.`, {
+        data: { reason: 'key.duplicate', policy: key },
       });
     }
     keys.add(key);

@@ -45,7 +45,9 @@ test('a placeholder without a parameter does not compile', () => {
     markdownSection({ title: 'A', template: loaded, summary: loaded }),
   ];
   for (const section of refused) {
-    expect(() => promptOf(section)).toThrow(expect.objectContaining({ code: 'section.placeholder.unknown' }));
+    expect(() => promptOf(section)).toThrow(
+      expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.unknown' }),
+    );
   }
 });
 
@@ -70,11 +72,15 @@ test('`defaults`, `enabled` and `visibility` know the parameters', () => {
     markdownSection({ title: 'A', template: '', params, defaults: { topics: 'x' } }),
   ];
   for (const wrong of refused) {
-    expect(() => promptOf(wrong)).toThrow(expect.objectContaining({ code: 'section.defaults.invalid' }));
+    expect(() => promptOf(wrong)).toThrow(
+      expect.objectContaining({ code: 'section.invalid', reason: 'defaults.invalid' }),
+    );
   }
   // @ts-expect-error neither of the two words
   const neither = promptOf(markdownSection({ title: 'A', template: '', summary: 's', visibility: () => 'closed' }));
-  expect(() => neither.render()).toThrow(expect.objectContaining({ code: 'section.visibility.invalid' }));
+  expect(() => neither.render()).toThrow(
+    expect.objectContaining({ code: 'section.rule.failed', reason: 'visibility.invalid' }),
+  );
 });
 
 test('what is bound and what comes out are inferred', () => {

@@ -93,7 +93,11 @@ test('a section that is open can be closed by the session; one without a summary
   session.dispatch(showSections(prompt, ['long'], 'summary'));
   expect(prompt.render({ session }).text).not.toContain('all of it');
   expect(() => showSections(prompt, ['long', 'plain'], 'summary')).toThrow(
-    expect.objectContaining({ code: 'section.summary.missing', data: { section: 'plain' } }),
+    expect.objectContaining({
+      code: 'section.invalid',
+      reason: 'summary.missing',
+      data: { reason: 'summary.missing', section: 'plain' },
+    }),
   );
   // Foreign content in the slice.
   const payload = { prompt: 'tests/prompt', keys: ['plain'], visibility: 'summary' };
@@ -151,12 +155,14 @@ test('visibility can follow from parameters and session; it is not asked where t
   expect(asked).toHaveLength(2);
 });
 
-test('`visibility` answers full or summary, or it is section.visibility.invalid', () => {
+test('`visibility` answers full or summary, or it is section.rule.failed: visibility.invalid', () => {
   for (const answer of [true, undefined, Promise.resolve('full'), 'toString']) {
     // The cast stands for a host that is written without types.
     const visibility = (() => answer) as unknown as () => 'full';
     const prompt = promptOf(markdownSection({ title: 'S', template: '', summary: 's', visibility }));
-    expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'section.visibility.invalid' }));
+    expect(() => prompt.render()).toThrow(
+      expect.objectContaining({ code: 'section.rule.failed', reason: 'visibility.invalid' }),
+    );
   }
 });
 
@@ -179,10 +185,14 @@ test.each<{ title: string; rest: Pick<Parameters<typeof markdownSection>[0], 'vi
   { title: '`summary` without one', rest: { visibility: 'summary' } },
   { title: 'a function without one', rest: { visibility: () => 'full' } },
   { title: '`summary` with a blank one', rest: { visibility: 'summary', summary: ' \n' } },
-])('D04: $title is section.summary.missing, by the path', ({ rest }) => {
+])('D04: $title is section.invalid: summary.missing, by the path', ({ rest }) => {
   const inner = markdownSection({ title: 'In', template: '', ...rest });
   expect(() => promptOf(markdownSection({ title: 'Top', template: '', children: [inner] }))).toThrow(
-    expect.objectContaining({ code: 'section.summary.missing', data: { section: 'top.in' } }),
+    expect.objectContaining({
+      code: 'section.invalid',
+      reason: 'summary.missing',
+      data: { reason: 'summary.missing', section: 'top.in' },
+    }),
   );
 });
 
@@ -193,11 +203,14 @@ test('a summary is held to the section’s parameters, and filled in like a body
   expect(of('\n  On $word,\n  for $$5.\n').bind({ word: 'w' }).render().text).toContain('\n\nOn w,\nfor $5.\n\n');
   expect(() => of('$words')).toThrow(
     expect.objectContaining({
-      code: 'section.placeholder.unknown',
+      code: 'section.invalid',
+      reason: 'placeholder.unknown',
       message: expect.stringContaining('summary of section `s`'),
     }),
   );
-  expect(() => of('${word')).toThrow(expect.objectContaining({ code: 'section.placeholder.invalid' }));
+  expect(() => of('${word')).toThrow(
+    expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.invalid' }),
+  );
 });
 
 test('hidden: what a closed parent hides is not asked for and needs no parameters', () => {

@@ -1,4 +1,5 @@
 import { defineResource, defineSlice, defineTool, type Plugin } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { holdfastVersion } from '../resolve/holdfast-version.ts';
@@ -188,10 +189,10 @@ test('a prefix applies to tools, sections and commands only', () => {
 });
 
 test.each(['', 'Git', 'git_', '_git', 'git__x', 'gi t', '1git', '__proto__', 'git/', 'x'.repeat(33), 7, null])(
-  'registry.prefix.invalid: %j',
+  'registry.invalid: prefix.invalid: %j',
   (prefix) => {
     expect(() => createRegistry().use(pluginOf('git', 'push'), { prefix } as never)).toThrow(
-      expect.objectContaining({ code: 'registry.prefix.invalid' }),
+      expect.objectContaining({ code: 'registry.invalid', reason: 'prefix.invalid' }),
     );
   },
 );
@@ -200,11 +201,12 @@ test.each<[string, Plugin]>([
   ['a tool', pluginOf('git', 'p'.repeat(60))],
   ['a section', pluginNamed('git', { sections: [sectionOf('s'.repeat(60))] })],
   ['a command', pluginNamed('git', { commands: [commandNamed('c'.repeat(30))] })],
-])('registry.prefix.invalid: %s whose prefixed name is too long', (_, plugin) => {
+])('registry.invalid: prefix.invalid: %s whose prefixed name is too long', (_, plugin) => {
   expect(createRegistry().use(plugin).problems).toEqual([]);
   expect(() => createRegistry().use(plugin, { prefix: 'prefix' })).toThrow(
     expect.objectContaining({
-      code: 'registry.prefix.invalid',
+      code: 'registry.invalid',
+      reason: 'prefix.invalid',
       message: expect.stringContaining('choose a shorter prefix'),
     }),
   );
@@ -226,8 +228,10 @@ test.each<[string, (registry: Registry) => unknown]>([
   ['nothing', (registry) => registry.use(undefined as never)],
   ['a revoked proxy', (registry) => registry.use(revoked() as never)],
   ['a plugin without a name', (registry) => registry.use({ ...pluginOf('git'), name: '__proto__' })],
-])('registry.options.invalid: %s', (_, act) => {
-  expect(() => act(createRegistry())).toThrow(expect.objectContaining({ code: 'registry.options.invalid' }));
+])('registry.invalid: options.invalid: %s', (_, act) => {
+  expect(() => act(createRegistry())).toThrow(
+    expect.objectContaining({ code: 'registry.invalid', reason: 'options.invalid' }),
+  );
 });
 
 function revoked(): object {
@@ -237,17 +241,25 @@ function revoked(): object {
 }
 
 test.each<[string, Partial<Plugin>, string]>([
-  ['another Holdfast', { holdfast: '^999.0.0' }, 'plugin.version.mismatch'],
-  ['a range that is invalid', { holdfast: 'the latest' }, 'plugin.version.invalid'],
-  ['folders that were not loaded', { toolFolders: [new URL('file:///tools/')] }, 'plugin.folders.unloaded'],
-  ['folders of `setup`', { setup: () => ({ toolFolders: [new URL('file:///tools/')] }) }, 'plugin.folders.unloaded'],
+  ['another Holdfast', { holdfast: '^999.0.0' }, 'plugin.failed: version.mismatch'],
+  ['a range that is invalid', { holdfast: 'the latest' }, 'plugin.failed: version.invalid'],
+  ['folders that were not loaded', { toolFolders: [new URL('file:///tools/')] }, 'plugin.failed: folders.unloaded'],
+  [
+    'folders of `setup`',
+    { setup: () => ({ toolFolders: [new URL('file:///tools/')] }) },
+    'plugin.failed: folders.unloaded',
+  ],
 ])('a plugin with %s is left out', (_, wrong, code) => {
   const registry = createRegistry()
     .use({ ...pluginOf('git', 'push'), ...wrong })
     .use(pluginOf('hg', 'pull'));
   expect(namesOf(registry)).toEqual(['pull']);
-  expect(registry.problems).toMatchObject([{ code, plugin: 'git', message: expect.stringContaining('`git` 1.0.0') }]);
-  expect(registry.plugins).toMatchObject([{ state: 'left-out', problem: { code } }, { state: 'in-force' }]);
+  expect(registry.problems.map(describeCode)).toEqual([code]);
+  expect(registry.problems).toMatchObject([{ plugin: 'git', message: expect.stringContaining('`git` 1.0.0') }]);
+  expect(registry.plugins).toMatchObject([
+    { state: 'left-out', problem: expect.toSatisfy((problem: { code: string }) => describeCode(problem) === code) },
+    { state: 'in-force' },
+  ]);
 });
 
 test('an unsupported plugin is left out before its `setup` runs', () => {

@@ -11,7 +11,7 @@ import type { Explanation, Registry, RegistryOptions, UsePackOptions, UsePluginO
 /**
  * Creates an empty registry: `createRegistry().use(plugin).use(pack, { preset: 'strict' })`.
  *
- * @throws HoldfastError `registry.options.invalid`.
+ * @throws HoldfastError `registry.invalid`.
  */
 export function createRegistry(options?: RegistryOptions): Registry {
   const { winners } = readOptions('The options of a registry', options, ['winners']);

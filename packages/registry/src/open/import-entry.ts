@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HoldfastError, type Pack, type Plugin } from '@holdfast/core';
-import { isPack, isPlugin, nearestNames } from '@holdfast/core/internal';
+import { errorsOf, isPack, isPlugin, nearestNames, type ReasonedError, toReason } from '@holdfast/core/internal';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
 import type { EntryName } from '../resolve/names.ts';
 import type { PackageSource } from '../resolve/types.ts';
@@ -29,8 +29,7 @@ export interface ImportOptions {
 /**
  * Imports the plugin with this name. Its code runs with all rights of this process.
  *
- * @throws HoldfastError `plugin.package.missing`, `plugin.package.invalid`, `plugin.package.failed`, `plugin.package.empty`,
- * `plugin.export.missing`, `plugin.export.unclear`, `plugin.version.invalid`, `plugin.version.mismatch`.
+ * @throws HoldfastError `plugin.package.missing`, `plugin.package.failed`, `plugin.failed`.
  */
 export function importPlugin(name: ImportName, options: ImportOptions): Promise<ImportedEntry<Plugin>> {
   return importEntry(name, { kind: 'plugin', isKind: isPlugin, ...options });
@@ -85,7 +84,7 @@ async function findInPackage(name: string, importing: Importing<unknown>): Promi
   const reading = await readManifest(folder);
   if (reading.type === 'missing') throw await missingPackage(name, importing);
   if (reading.type === 'refused')
-    throw failure('plugin.package.invalid', `Cannot use the \`package.json\` of \`${name}\`: ${reading.why}.`);
+    throw unusable('invalid', `Cannot use the \`package.json\` of \`${name}\`: ${reading.why}.`);
   const { version, coreRange } = reading.manifest;
   if (coreRange !== undefined) {
     const problem = findVersionProblem(
@@ -93,12 +92,12 @@ async function findInPackage(name: string, importing: Importing<unknown>): Promi
       // The value in a pnpm workspace before publishing.
       coreRange.replace(/^(?:workspace:[~^]?|catalog:.*)$/, '*').replace(/^workspace:/, ''),
     );
-    if (problem !== undefined) throw failure(problem.code, problem.message);
+    if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: toReason(problem) });
   }
   const file = findEntryFile(reading.manifest);
   if (file === undefined) {
     const message = `The package \`${name}\` has no entry: its \`exports\` or \`main\` must name one of its files.`;
-    throw failure('plugin.package.invalid', message);
+    throw unusable('invalid', message);
   }
   return { file, shown: name, package: name, ...(version === undefined ? {} : { version }) };
 }
@@ -120,7 +119,7 @@ async function digestOf(file: string, shown: string): Promise<string> {
   const reading = await readSmallFile(file, { maxBytes: maxEntryBytes });
   if (reading.type === 'read') return createHash('sha256').update(reading.bytes).digest('hex');
   if (reading.type === 'missing') throw failure('plugin.package.missing', `The file of \`${shown}\` does not exist.`);
-  throw failure('plugin.package.invalid', `Cannot use the file of \`${shown}\`: ${reading.why}.`);
+  throw unusable('invalid', `Cannot use the file of \`${shown}\`: ${reading.why}.`);
 }
 
 const maxEntryBytes = 67_108_864;
@@ -174,7 +173,7 @@ function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }
     const named = found.get(exportName);
     if (named !== undefined) return named;
     const there = names === '' ? `it exports no ${kind}s` : `exports: ${names}`;
-    throw failure('plugin.export.missing', `\`${shown}\` has no ${kind} \`${exportName}\`; ${there}.`);
+    throw unusable('export.missing', `\`${shown}\` has no ${kind} \`${exportName}\`; ${there}.`);
   }
   // One value may be exported under several names.
   const different = new Set(found.values());
@@ -182,14 +181,14 @@ function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }
   const chosen = found.get('default') ?? (different.size === 1 ? only : undefined);
   if (chosen !== undefined) return chosen;
   if (different.size > 1) {
-    throw failure('plugin.export.unclear', `\`${shown}\` exports several ${kind}s: choose one of ${names}.`);
+    throw unusable('export.unclear', `\`${shown}\` exports several ${kind}s: choose one of ${names}.`);
   }
   const other = kind === 'plugin' ? 'pack' : 'plugin';
   const isOther = (value: unknown): value is unknown => (kind === 'plugin' ? isPack(value) : isPlugin(value));
   const hint = Object.values(exports).some((value) => isOf(isOther, value))
     ? `it exports a ${other}: list it under \`${other}s\``
     : `create one with \`define${kind === 'plugin' ? 'Plugin' : 'Pack'}\``;
-  throw failure('plugin.package.empty', `\`${shown}\` does not export a ${kind}; ${hint}.`);
+  throw unusable('empty', `\`${shown}\` does not export a ${kind}; ${hint}.`);
 }
 
 function isOf<Thing>(isKind: (value: unknown) => value is Thing, value: unknown): value is Thing {
@@ -200,6 +199,11 @@ function isOf<Thing>(isKind: (value: unknown) => value is Thing, value: unknown)
     return false;
   }
 }
+
+/** Reasons of `plugin.package.failed`. */
+type UnusableReason = 'empty' | 'export.missing' | 'export.unclear' | 'invalid';
+
+const unusable: ReasonedError<UnusableReason> = errorsOf('plugin.package.failed');
 
 function failure(code: string, message: string, cause?: unknown): HoldfastError {
   return new HoldfastError(code, message, { cause });

@@ -39,7 +39,7 @@ async function inProcess(code: string, folder: TestFolder): Promise<string> {
 async function read(folder: TestFolder): Promise<unknown> {
   const code = `import { readConfig } from ${JSON.stringify(node)};
     const reading = readConfig({ directory: process.cwd() });
-    const answer = await reading.catch(({ code, message }) => ({ code, message }));
+    const answer = await reading.catch(({ code, reason, message }) => ({ code, reason, message }));
     process.stdout.write(JSON.stringify(answer));`;
   return JSON.parse(await inProcess(code, folder));
 }
@@ -72,7 +72,11 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
   await using withTsx = await createProject(files, true);
   expect(await read(withTsx)).toEqual(loaded);
   await using without = await createProject(files, false);
-  expect(await read(without)).toEqual({ code: 'config.failed', message: expect.stringContaining(hint) });
+  expect(await read(without)).toEqual({
+    code: 'config.invalid',
+    reason: 'failed',
+    message: expect.stringContaining(hint),
+  });
 });
 
 test.each<readonly [string, Readonly<Record<string, string>>]>([
@@ -81,7 +85,11 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
   ['a throw', { 'holdfast.config.ts': 'throw new Error("no luck");' }],
 ])('%s is an error that tsx would not fix', async (_, files) => {
   await using folder = await createProject(files, false);
-  expect(await read(folder)).toEqual({ code: 'config.failed', message: expect.not.stringContaining('tsx') });
+  expect(await read(folder)).toEqual({
+    code: 'config.invalid',
+    reason: 'failed',
+    message: expect.not.stringContaining('tsx'),
+  });
 });
 
 test('Node.js loads modules without tsx if it can', async () => {
@@ -99,7 +107,8 @@ test('Node.js loads modules without tsx if it can', async () => {
 test('an error in a module loaded by tsx is reported as usual', async () => {
   await using folder = await createProject({ 'holdfast.config.ts': 'enum A { b }\nthrow new Error("no luck");' }, true);
   expect(await read(folder)).toEqual({
-    code: 'config.failed',
+    code: 'config.invalid',
+    reason: 'failed',
     message: expect.stringMatching(/^Cannot load `holdfast\.config\.ts`.*: no luck$/),
   });
 });

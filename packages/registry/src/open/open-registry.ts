@@ -40,6 +40,8 @@ export interface OpenRegistryOptions {
 /** A plugin that could not be opened. The registry's `problems` list other plugins that were left out. */
 export interface RegistryDiagnostic {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string;
   readonly message: string;
   /** The entry in the configuration. */
   readonly plugin: string;
@@ -88,7 +90,7 @@ export interface OpenedRegistry {
  * Imports the plugins and packs of a configuration, and only those, and uses them. A plugin that fails is left out; a pack that fails
  * throws, because nothing may run without a requested guard. Modules that this process has already imported are not reloaded.
  *
- * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
+ * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.invalid`,
  * `config.policy.invalid` and the errors of `preparePack`; for both the errors of `Registry.use`.
  */
 export async function openRegistry(config: EffectiveConfig, options: OpenRegistryOptions): Promise<OpenedRegistry> {

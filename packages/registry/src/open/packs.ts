@@ -97,9 +97,9 @@ async function havePack(
   const found = offered.get(named);
   if (found !== undefined) return found;
   throw new HoldfastError(
-    'config.pack.unknown',
+    'config.invalid',
     `Unknown pack \`${named}\`: no active plugin offers it, and nothing runs without it. ${listNames(offered.keys(), 'No packs are offered')}.${leftOut}`,
-    { data: { pack: named } },
+    { data: { reason: 'pack.unknown', pack: named } },
   );
 }
 

@@ -1,5 +1,5 @@
 import { definePlugin, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
-import { describeThrown, digestJson } from '@holdfast/core/internal';
+import { describeThrown, digestJson, toReason } from '@holdfast/core/internal';
 import { type EffectiveValue, type PluginEntry, showEntry } from '../config/config.ts';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
 import { readEntryName } from '../resolve/names.ts';
@@ -106,10 +106,10 @@ async function attempt<Value>(plugin: string, have: () => Promise<Value>): Promi
   try {
     return { type: 'had', value: await have() };
   } catch (thrown) {
-    const code = isHoldfastError(thrown) ? thrown.code : undefined;
-    if (code === 'plugin.config.invalid') throw thrown;
+    const kind = isHoldfastError(thrown) ? thrown : { code: 'plugin.failed' };
+    if (kind.code === 'plugin.config.invalid') throw thrown;
     const message = describeThrown(thrown);
-    const diagnostic = { code: code ?? 'plugin.failed', message, plugin };
+    const diagnostic = { code: kind.code, ...toReason(kind), message, plugin };
     return { type: 'left-out', diagnostic };
   }
 }

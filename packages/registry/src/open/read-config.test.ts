@@ -52,31 +52,33 @@ test('only the current directory is searched: no parent folder, not the workspac
 });
 
 test.each(['gone.ts', '', '.', 'package.json', 'holdfast.config.ts/inner.ts'])(
-  'config.missing: `--config %s`',
+  'config.invalid: missing: `--config %s`',
   async (file) => {
     await using folder = await createFolder({ 'holdfast.config.ts': 'export default {};', 'package.json': '{}' });
     await expect(readConfig({ directory: folder.path, file })).rejects.toMatchObject({
-      code: 'config.missing',
+      code: 'config.invalid',
+      reason: 'missing',
       message: expect.stringContaining(`\`${file}\``) as string,
     });
   },
 );
 
 test.each([
-  ['config.failed', 'throw new Error("no luck");', 'no luck'],
-  ['config.failed', 'export default {', 'Cannot load `holdfast.config.mjs`'],
-  ['config.failed', 'import "not-there";', 'not-there'],
-  ['config.failed', 'await Promise.reject(null);', 'a thrown null'],
+  ['config.invalid: failed', 'throw new Error("no luck");', 'no luck'],
+  ['config.invalid: failed', 'export default {', 'Cannot load `holdfast.config.mjs`'],
+  ['config.invalid: failed', 'import "not-there";', 'not-there'],
+  ['config.invalid: failed', 'await Promise.reject(null);', 'a thrown null'],
   ['config.invalid', 'export const config = {};', 'export default defineConfig'],
   ['config.invalid', 'export const then = (give) => give(undefined);', 'export default defineConfig'],
-  ['config.failed', 'export const then = (give, fail) => fail(new Error("no luck"));', 'no luck'],
+  ['config.invalid: failed', 'export const then = (give, fail) => fail(new Error("no luck"));', 'no luck'],
   ['config.invalid', 'export default undefined;', '`holdfast.config.mjs` is invalid'],
   ['config.invalid', 'export default { pluginz: [] };', '`pluginz`: unknown key; did you mean `plugins`?'],
   ['config.invalid', 'export default Promise.resolve({});', 'must be an object, got Promise'],
 ])('%s: %s', async (code, text, part) => {
   await using folder = await createFolder({ 'holdfast.config.mjs': text });
   await expect(readConfig({ directory: folder.path })).rejects.toMatchObject({
-    code,
+    code: code.split(': ')[0],
+    reason: code.split(': ')[1],
     message: expect.stringContaining(part) as string,
   });
 });
@@ -115,7 +117,10 @@ test('a folder or a dead link of that name is not ignored', async () => {
   await using folder = await createFolder({ 'a/holdfast.config.mjs/x': '', 'b/x': '' });
   await folder.link('b/holdfast.config.mjs', join(folder.path, 'gone.mjs'));
   for (const name of ['a', 'b'])
-    await expect(readConfig({ directory: join(folder.path, name) })).rejects.toMatchObject({ code: 'config.failed' });
+    await expect(readConfig({ directory: join(folder.path, name) })).rejects.toMatchObject({
+      code: 'config.invalid',
+      reason: 'failed',
+    });
 });
 
 const bomb = `a: &a ["lol"]\nb: &b [*a, *a]\nc: [*b, *b]`;

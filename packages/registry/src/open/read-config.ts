@@ -25,7 +25,7 @@ export interface LoadedConfig {
  * Reads the configuration of host and workspace. A host's configuration is a program that runs with all rights of this
  * process: `holdfast.config.ts`, `.mts`, `.js` or `.mjs` in `directory`, never in the workspace.
  *
- * @throws HoldfastError `config.missing`, `config.failed`, `config.invalid`, `config.policy.invalid`.
+ * @throws HoldfastError `config.invalid`, `config.policy.invalid`.
  */
 export async function readConfig({ directory, file, workspace }: ReadConfigOptions): Promise<LoadedConfig> {
   // Data first: if it is invalid, no code runs.
@@ -51,7 +51,7 @@ async function readHostConfig(directory: string, named: string | undefined): Pro
 /**
  * Absolute path of the configuration that `readConfig` would import: `named`, or the one in `directory`.
  *
- * @throws HoldfastError `config.missing`, `config.invalid`.
+ * @throws HoldfastError `config.invalid`.
  */
 export async function findConfig(directory: string, named?: string): Promise<string | undefined> {
   if (named !== undefined) {
@@ -59,8 +59,8 @@ export async function findConfig(directory: string, named?: string): Promise<str
     const isModule = /\.[cm]?[jt]s$/.test(path);
     if (isModule && (await exists(path))) return path;
     const why = isModule ? '' : ': a configuration is a module, such as `holdfast.config.ts`';
-    throw new HoldfastError('config.missing', `Cannot find the configuration \`${named}\`${why}.`, {
-      data: { file: named },
+    throw new HoldfastError('config.invalid', `Cannot find the configuration \`${named}\`${why}.`, {
+      data: { reason: 'missing', file: named },
     });
   }
   const found: string[] = [];
@@ -104,7 +104,8 @@ async function importConfig(
       const message = cause.message.replace('The configuration', () => `\`${file}\``);
       throw new HoldfastError('config.invalid', message, { data: cause.data, cause });
     }
-    throw new HoldfastError('config.failed', `Cannot load \`${file}\`${describeFailedImport(cause, directory)}`, {
+    throw new HoldfastError('config.invalid', `Cannot load \`${file}\`${describeFailedImport(cause, directory)}`, {
+      data: { reason: 'failed' },
       cause,
     });
   }

@@ -165,5 +165,8 @@ test('a host may use a pack twice with two ids, and its ids avoid those of a wor
     'workspace-a-very-long-name-f',
     'workspace-a-very-long-name-f-2',
   ]);
-  await expect(open({ packs: [guard, guard] }, {})).rejects.toMatchObject({ code: 'registry.pack.duplicate' });
+  await expect(open({ packs: [guard, guard] }, {})).rejects.toMatchObject({
+    code: 'registry.invalid',
+    reason: 'pack.duplicate',
+  });
 });

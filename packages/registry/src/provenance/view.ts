@@ -114,6 +114,6 @@ function findUnusedWinners(used: readonly Used[], { entries }: Winners): readonl
           ? 'but no other plugin has a tool or command of that name'
           : 'which has no tool or command of that name, so nothing gets it';
     const message = `\`winners\` gives \`${name.slice(0, 100)}\` to the plugin \`${plugin.slice(0, 100)}\`, ${why}.`;
-    return [Object.freeze({ code: 'registry.winner.unused', message, plugin })];
+    return [Object.freeze({ code: 'registry.invalid', reason: 'winner.unused', message, plugin })];
   });
 }

@@ -25,7 +25,7 @@ export class Claims {
   holder: object | undefined;
 
   /**
-   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.plugin.duplicate`, `registry.pack.duplicate`.
+   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.invalid`.
    */
   add(claims: readonly Claim[]): void {
     const added = new Map<string, Claim>();
@@ -47,23 +47,23 @@ function toConflict(taken: Claim, { kind, name, owner }: Claim): HoldfastError {
   const data = { kind, names: [taken.name, name], owners: [taken.owner, owner] };
   if (kind === 'plugin') {
     return new HoldfastError(
-      'registry.plugin.duplicate',
+      'registry.invalid',
       `${capital(taken.owner)} conflicts with ${owner}, which has ${taken.name === name ? 'the same name' : 'a name that looks alike'}: use one of them.`,
-      { data },
+      { data: { reason: 'plugin.duplicate', ...data } },
     );
   }
   if (kind === 'pack-version') {
     return new HoldfastError(
-      'registry.pack.duplicate',
+      'registry.invalid',
       `${capital(taken.owner)} conflicts with ${owner}: another version, or a name that looks alike. Use one of them.`,
-      { data },
+      { data: { reason: 'pack.duplicate', ...data } },
     );
   }
   if (kind === 'pack') {
     return new HoldfastError(
-      'registry.pack.duplicate',
+      'registry.invalid',
       `${capital(taken.owner)} is already used as \`${taken.name}\`, and ${owner} would be used as \`${name}\`: use one of them, or give one another \`id\`.`,
-      { data },
+      { data: { reason: 'pack.duplicate', ...data } },
     );
   }
   const names =

@@ -20,18 +20,19 @@ test.each([
   ['^1.2.0', '2.0.0'],
   ['~1.2.0', '1.3.0'],
   ['>1.0.0 <1.0.0', '1.0.0'],
-])('%s: plugin.version.mismatch with %s', (range, version) => {
+])('%s: plugin.failed: version.mismatch with %s', (range, version) => {
   expect(findVersionProblem('The plugin `git` 2.0.0', range, version)).toMatchObject({
-    code: 'plugin.version.mismatch',
+    code: 'plugin.failed',
+    reason: 'version.mismatch',
     message: expect.stringContaining(`The plugin \`git\` 2.0.0 requires Holdfast ${range}, and this is ${version}: `),
   });
 });
 
 test.each(['latest', 'one', '^1.2.0 and up', '>=', '__proto__', '1.2.3.4', 'x'.repeat(100_000)])(
-  '%.20s: plugin.version.invalid',
+  '%.20s: plugin.failed: version.invalid',
   (range) => {
     const problem = findVersionProblem('The plugin `git` 2.0.0', range);
-    expect(problem).toMatchObject({ code: 'plugin.version.invalid' });
+    expect(problem).toMatchObject({ code: 'plugin.failed', reason: 'version.invalid' });
     expect(problem?.message.length).toBeLessThan(300);
   },
 );

@@ -2,7 +2,7 @@ import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { foldName } from './names.ts';
 
-/** Copies the host's options, reading each property once. @throws HoldfastError `registry.options.invalid`. */
+/** Copies the host's options, reading each property once. @throws HoldfastError `registry.invalid`. */
 export function readOptions<Options extends object>(
   what: string,
   options: Options | undefined,
@@ -19,10 +19,10 @@ export function readOptions<Options extends object>(
 }
 
 export function invalid(message: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('registry.options.invalid', message, { cause });
+  return new HoldfastError('registry.invalid', message, { data: { reason: 'options.invalid' }, cause });
 }
 
-/** @throws HoldfastError `registry.options.invalid`. */
+/** @throws HoldfastError `registry.invalid`. */
 export function readTexts<Texts extends object>(what: string, texts: Texts): Texts {
   const wrong = Object.entries(texts).find(([, text]) => text !== undefined && typeof text !== 'string');
   if (wrong !== undefined) throw invalid(`\`${wrong[0].slice(0, 100)}\` of ${what} must be a string.`);
@@ -47,7 +47,7 @@ export interface Winners {
   readonly entries: readonly (readonly [name: string, plugin: string])[];
 }
 
-/** @throws HoldfastError `registry.options.invalid`. */
+/** @throws HoldfastError `registry.invalid`. */
 export function readWinners(winners: Readonly<Record<string, string>> = {}): Winners {
   if (!isPlainObject(winners)) throw invalid('`winners` must be an object from tool names to plugin names.');
   const owners = new Map<string, string>();

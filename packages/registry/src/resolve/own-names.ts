@@ -24,7 +24,7 @@ export interface OwnNames {
   readonly same: boolean;
 }
 
-/** @throws HoldfastError `toolset.name.duplicate` if two tools have the same own name or would have the same name in force. */
+/** @throws HoldfastError `toolset.invalid` if two tools have the same own name or would have the same name in force. */
 export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => string | undefined): OwnNames {
   const inForce = new Map<string, string | undefined>();
   const byName = new Map<string, Tool>();
@@ -33,9 +33,9 @@ export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => strin
     const twin = inForce.has(tool.name) ? tool.name : byName.get(name ?? '')?.name;
     if (twin !== undefined) {
       throw new HoldfastError(
-        'toolset.name.duplicate',
+        'toolset.invalid',
         `\`${twin}\` and \`${tool.name}\` would both be named \`${name ?? tool.name}\`: rename one of them.`,
-        { data: { names: [twin, tool.name] } },
+        { data: { reason: 'name.duplicate', names: [twin, tool.name] } },
       );
     }
     inForce.set(tool.name, name);

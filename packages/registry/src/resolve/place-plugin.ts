@@ -45,7 +45,7 @@ const promptTools: ReadonlySet<string> = new Set(['open_sections', 'read_section
 /**
  * Assigns final names to the contributions of a plugin.
  *
- * @throws HostMistake `registry.prefix.invalid`. Other errors are the plugin's.
+ * @throws HostMistake `registry.invalid`. Other errors are the plugin's.
  */
 export function placePlugin(place: Place, contributions: Contributions, winners: Winners): PlacedPlugin {
   const isTheirs = (name: string): boolean => (winners.ownerOf(name) ?? place.name) === place.name;
@@ -90,9 +90,9 @@ function withPrefix({ name, prefix }: Place, joint: '_' | '-', own: string, maxL
   if (prefixed.length <= maxLength && findToolNameProblem(prefixed) === undefined) return prefixed;
   throw new HostMistake(
     new HoldfastError(
-      'registry.prefix.invalid',
+      'registry.invalid',
       `The prefix \`${prefix}\` turns \`${own}\` of the plugin \`${name}\` into \`${prefixed}\`, which exceeds ${maxLength} characters: choose a shorter prefix.`,
-      { data: { plugin: name, prefix, name: own } },
+      { data: { reason: 'prefix.invalid', plugin: name, prefix, name: own } },
     ),
   );
 }

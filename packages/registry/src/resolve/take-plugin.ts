@@ -6,8 +6,8 @@ import {
   type Plugin,
   type PluginContributions,
 } from '@holdfast/core';
-import { copyJson, describeThrown } from '@holdfast/core/internal';
-import type { ToolOrigin } from '@holdfast/core/types';
+import { copyJson, describeThrown, toReason } from '@holdfast/core/internal';
+import type { Problem, ToolOrigin } from '@holdfast/core/types';
 import { packPolicies } from '@holdfast/policy';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import type { Claim } from './claims.ts';
@@ -46,7 +46,7 @@ const prefixPattern = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 /**
  * Reads a plugin once and runs its `setup`. An error in the plugin becomes its problem; an error of the host is thrown.
  *
- * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`.
+ * @throws HoldfastError `registry.invalid`, `plugin.config.invalid`.
  */
 export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined, winners: Winners): TakenPlugin {
   const keys = ['prefix', 'config', 'source', 'gateUndeclared'] as const;
@@ -55,29 +55,28 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
   const { name, version, description, holdfast } = readHead(plugin);
   const provenance = toProvenance({ name, version }, source);
   const about = { name, version, description, holdfast, prefix, provenance };
-  const leaveOut = (code: string, message: string): TakenPlugin => {
-    const problem = Object.freeze({ code, message, plugin: name });
+  const leaveOut = ({ message, ...kind }: Problem): TakenPlugin => {
+    const problem = Object.freeze({ code: kind.code, ...toReason(kind), message, plugin: name });
     // A plugin that was left out still takes its name: a second one would be an error.
     const claims = [pluginClaim(about)];
     return { type: 'left-out', claims, problem, registered: Object.freeze({ ...about, state: 'left-out', problem }) };
   };
   const what = `The plugin \`${name}\` ${version}`;
   const mismatch = findVersionProblem(what, holdfast);
-  if (mismatch !== undefined) return leaveOut(mismatch.code, mismatch.message);
+  if (mismatch !== undefined) return leaveOut(mismatch);
   try {
     const contributions = contributionsOf(plugin, config, { origin: toOrigin(provenance), gateUndeclared });
     if (contributions.toolFolders.length > 0) {
-      return leaveOut(
-        'plugin.folders.unloaded',
-        `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader/plugins\`.`,
-      );
+      const message = `${what} is left out: its tool folders are not loaded. Use the result of \`loadPlugin\` from \`@holdfast/loader\`.`;
+      return leaveOut({ code: 'plugin.failed', reason: 'folders.unloaded', message });
     }
     const placed = placePlugin(about, contributions, winners);
     const registered = Object.freeze({ ...about, state: 'in-force' as const, problem: undefined });
     return { type: 'plugin', claims: [pluginClaim(about), ...placed.claims], registered, contributions, placed };
   } catch (thrown) {
     if (thrown instanceof HostMistake) throw thrown.error;
-    return leaveOut('plugin.failed', `${what} is left out: ${describeThrown(thrown).slice(0, 2_000)}`);
+    const message = `${what} is left out: ${describeThrown(thrown).slice(0, 2_000)}`;
+    return leaveOut({ code: 'plugin.failed', message });
   }
 }
 
@@ -91,17 +90,18 @@ function toOrigin({ plugin, package: packageName, digest }: Provenance): ToolOri
   return Object.freeze({ kind: 'plugin', source: packageName ?? plugin, ...(digest === undefined ? {} : { digest }) });
 }
 
-/** @throws HoldfastError `registry.prefix.invalid`. */
+/** @throws HoldfastError `registry.invalid`. */
 export function checkPrefix(prefix: unknown): void {
   if (prefix === undefined) return;
   if (typeof prefix === 'string' && prefix.length <= 32 && prefixPattern.test(prefix)) return;
   throw new HoldfastError(
-    'registry.prefix.invalid',
+    'registry.invalid',
     `The prefix ${typeof prefix === 'string' ? `\`${prefix.slice(0, 100)}\`` : `of type ${typeof prefix}`} must be lower-case words joined by \`_\` or \`-\`, at most 32 characters.`,
+    { data: { reason: 'prefix.invalid' } },
   );
 }
 
-/** @throws HoldfastError `registry.options.invalid`. */
+/** @throws HoldfastError `registry.invalid`. */
 function toProvenance(
   { name, version }: { readonly name: string; readonly version: string },
   source: PackageSource | undefined,
@@ -200,7 +200,7 @@ export interface TakenPack {
   readonly claims: readonly Claim[];
 }
 
-/** @throws HoldfastError `registry.options.invalid`, and the errors of `packPolicies`. */
+/** @throws HoldfastError `registry.invalid`, and the errors of `packPolicies`. */
 export function takePack(pack: Pack, options?: UsePackOptions): TakenPack {
   const known = ['preset', 'config', 'observe', 'id', 'source'] as const;
   const { source, ...packOptions } = readOptions('The options of a pack', options, known);

@@ -25,7 +25,7 @@ export type ToolsetSource = Toolset | readonly Tool[];
 /**
  * Renames the tools to `<prefix>_<name>`. Policies of the toolset and calls between its tools keep using the old names.
  *
- * @throws HoldfastError `registry.prefix.invalid`, and the errors of `renameTools`.
+ * @throws HoldfastError `registry.invalid`, and the errors of `renameTools`.
  */
 export function prefixTools(source: ToolsetSource, prefix: string): Toolset {
   checkPrefix(prefix);
@@ -36,7 +36,7 @@ export function prefixTools(source: ToolsetSource, prefix: string): Toolset {
  * Renames tools: `renameTools(gitTools, { push: 'publish' })`. Policies of the toolset and calls between its tools keep
  * using the old names; foreign tools with such a name do not match.
  *
- * @throws HoldfastError `toolset.tool.unknown`, `toolset.name.duplicate`, `tool.name.invalid`, `tool.name.reserved`.
+ * @throws HoldfastError `toolset.invalid`, `tool.invalid`.
  */
 export function renameTools(source: ToolsetSource, names: Readonly<Record<string, string>>): Toolset {
   const renamed = new Map(Object.entries(names));
@@ -63,7 +63,7 @@ export interface ApproveToolsOptions {
   readonly id?: string;
 }
 
-/** Requires a person's approval for these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of `requireApproval`. */
+/** Requires a person's approval for these tools. @throws HoldfastError `toolset.invalid`, and the errors of `requireApproval`. */
 export function approveTools(source: ToolsetSource, options: ApproveToolsOptions = {}): Toolset {
   const { tools, ...rest } = options;
   return guard(source, { tools, id: options.id, verb: 'approve' }, ({ names, id }) =>
@@ -83,7 +83,7 @@ export interface LimitToolsOptions {
 }
 
 /**
- * Limits the successful calls of these tools. @throws HoldfastError `toolset.tool.unknown`, and the errors of
+ * Limits the successful calls of these tools. @throws HoldfastError `toolset.invalid`, and the errors of
  * `callBudget` and `rateLimit`.
  */
 export function limitTools(source: ToolsetSource, { tools, maxCalls, perMs, id }: LimitToolsOptions): Toolset {
@@ -140,7 +140,7 @@ function onlyFor(tools: readonly string[], policy: Policy): Policy {
   });
 }
 
-/** @throws HoldfastError `toolset.tool.unknown`. */
+/** @throws HoldfastError `toolset.invalid`. */
 function checkKnown(source: ToolsetSource, names: readonly string[]): void {
   const { tools } = toToolset(source);
   const known = new Set(tools.map(({ name }) => name));
@@ -148,8 +148,9 @@ function checkKnown(source: ToolsetSource, names: readonly string[]): void {
   if (unknown === undefined) return;
   const list = [...known].map((name) => `\`${name}\``).join(', ');
   throw new HoldfastError(
-    'toolset.tool.unknown',
+    'toolset.invalid',
     `Unknown tool \`${String(unknown).slice(0, 100)}\`. Known tools: ${list.slice(0, 2_000) || 'none'}.`,
+    { data: { reason: 'tool.unknown' } },
   );
 }
 

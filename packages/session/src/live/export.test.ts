@@ -8,6 +8,7 @@ import {
   type Slice,
   upsert,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { createSession, memoryStore, type Session } from '../index.ts';
@@ -54,7 +55,7 @@ function codeOf(run: () => unknown): unknown {
     run();
     return 'nothing was thrown';
   } catch (thrown) {
-    return (thrown as { code?: unknown }).code;
+    return describeCode(thrown as { code: string });
   }
 }
 
@@ -108,21 +109,21 @@ let nested: Json = 1;
 for (let depth = 0; depth < 80; depth += 1) nested = [nested];
 
 test.each<[string, unknown]>([
-  ['import.invalid', null],
-  ['import.invalid', { format: 2, slices: [] }],
-  ['import.invalid', { format: 1 }],
-  ['import.invalid', { format: 1, slices: {} }],
-  ['import.invalid', { format: 1, slices: ['notes'] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, kind: 'set' }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, events: [1] }] }],
-  ['import.invalid', { format: 1, slices: [good, good] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, state: { a: 1 } }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, state: undefined }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: { a: 1 } }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: [['a', 1, 2]] }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: [[1, 1]] }] }],
+  ['session.invalid: import', null],
+  ['session.invalid: import', { format: 2, slices: [] }],
+  ['session.invalid: import', { format: 1 }],
+  ['session.invalid: import', { format: 1, slices: {} }],
+  ['session.invalid: import', { format: 1, slices: ['notes'] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, kind: 'set' }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, events: [1] }] }],
+  ['session.invalid: import', { format: 1, slices: [good, good] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, state: { a: 1 } }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, state: undefined }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: { a: 1 } }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: [['a', 1, 2]] }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, id: 'x', kind: 'keyed', state: [[1, 1]] }] }],
   [
-    'import.invalid',
+    'session.invalid: import',
     {
       format: 1,
       slices: [
@@ -138,18 +139,18 @@ test.each<[string, unknown]>([
       ],
     },
   ],
-  ['import.invalid', { format: 1, slices: [{ id: 'x', kind: 'value', retention: 'state', events: [] }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, state: [nested] }] }],
-  ['import.invalid', { format: 1, slices: [{ ...good, state: [() => 1] }] }],
-  ['import.invalid', JSON.parse('{"format":1,"slices":[],"__proto__":{"polluted":true}}')],
-  ['import.invalid', { format: 1, sessionId: 5, slices: [] }],
-  ['import.invalid', { format: 1, seq: 'x', slices: [] }],
-  ['slice.unknown', { format: 1, slices: [{ ...good, id: 'elsewhere', events: ['happened'] }] }],
-  ['slice.conflict', { format: 1, slices: [{ ...good, kind: 'keyed' }] }],
-  ['slice.conflict', { format: 1, slices: [{ ...good, retention: 'log' }] }],
-  ['slice.value.invalid', { format: 1, slices: [{ ...good, state: [{ text: 7 }] }] }],
+  ['session.invalid: import', { format: 1, slices: [{ id: 'x', kind: 'value', retention: 'state', events: [] }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, state: [nested] }] }],
+  ['session.invalid: import', { format: 1, slices: [{ ...good, state: [() => 1] }] }],
+  ['session.invalid: import', JSON.parse('{"format":1,"slices":[],"__proto__":{"polluted":true}}')],
+  ['session.invalid: import', { format: 1, sessionId: 5, slices: [] }],
+  ['session.invalid: import', { format: 1, seq: 'x', slices: [] }],
+  ['slice.invalid: unknown', { format: 1, slices: [{ ...good, id: 'elsewhere', events: ['happened'] }] }],
+  ['slice.invalid: conflict', { format: 1, slices: [{ ...good, kind: 'keyed' }] }],
+  ['slice.invalid: conflict', { format: 1, slices: [{ ...good, retention: 'log' }] }],
+  ['slice.invalid: value.invalid', { format: 1, slices: [{ ...good, state: [{ text: 7 }] }] }],
   [
-    'slice.value.invalid',
+    'slice.invalid: value.invalid',
     { format: 1, slices: [{ id: 'count', kind: 'value', retention: 'state', events: [], state: -1 }] },
   ],
 ])('%s: an import of %o changes nothing', (code, data) => {
@@ -167,20 +168,20 @@ test('an untouched slice is imported unchanged, even if its schema rejects the i
   expect(session.read(count)).toBe(0);
 });
 
-test('import.invalid: data with a throwing getter', () => {
+test('session.invalid: import: data with a throwing getter', () => {
   const hostile = {
     get format() {
       throw new Error('hostile');
     },
   };
-  expect(codeOf(() => start().session.import(hostile))).toBe('import.invalid');
+  expect(codeOf(() => start().session.import(hostile))).toBe('session.invalid: import');
 });
 
 test('one bad slice rejects the whole import, including new slices', () => {
   const { session } = start();
   const bad = { ...good, id: 'count', kind: 'value', state: 'x' };
   const fresh = { ...good, id: 'fresh', state: [1] };
-  expect(codeOf(() => session.import({ format: 1, slices: [fresh, good, bad] }))).toBe('slice.value.invalid');
+  expect(codeOf(() => session.import({ format: 1, slices: [fresh, good, bad] }))).toBe('slice.invalid: value.invalid');
   expect(session.export().slices.map(({ id }) => id)).toEqual(['count', 'diary', 'notes', 'policy:seen']);
   expect(session.read(notes).size).toBe(1);
 });
@@ -237,7 +238,7 @@ test('non-JSON values are rejected on write with the name of the slice, as are i
   const { session } = start();
   expect(() => see(session, 'k', new Map() as unknown as Json)).toThrow(/Slice `policy:seen` holds JSON only/);
   const odd: Slice = { ...seen, id: 'policy:odd', kind: 'value', initial: new Set() as unknown as Json };
-  expect(codeOf(() => session.read(odd))).toBe('slice.value.invalid');
+  expect(codeOf(() => session.read(odd))).toBe('slice.invalid: value.invalid');
   expect(() => session.read(odd)).toThrow('`policy:odd`');
 });
 

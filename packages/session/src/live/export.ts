@@ -83,7 +83,7 @@ export function setStates(states: Iterable<ReadState>, table: SliceTable): void 
 
 /**
  * `trusted`: already passed the schema, which may reject its own output.
- * @throws HoldfastError `import.invalid`, `slice.unknown`, `slice.conflict`, `slice.value.invalid`.
+ * @throws HoldfastError `session.invalid`, `slice.invalid`.
  */
 export function readSlice(json: Json, table: SliceTable, trusted = false): ReadState {
   const declaration = parseDeclaration(json);
@@ -93,9 +93,9 @@ export function readSlice(json: Json, table: SliceTable, trusted = false): ReadS
   const known = table.get(id);
   if (known === undefined && declaration.events.length > 0) {
     throw new HoldfastError(
-      'slice.unknown',
+      'slice.invalid',
       `The slice \`${id}\` changes by events, but its definition is missing; pass it to \`createSession\`.`,
-      { data: { id } },
+      { data: { reason: 'unknown', id } },
     );
   }
   if (known !== undefined && (known.kind !== declaration.kind || known.retention !== declaration.retention)) {
@@ -138,5 +138,7 @@ function toJson(state: SliceState): Json {
 }
 
 function invalid(why: string): HoldfastError {
-  return new HoldfastError('import.invalid', `Cannot import: the data is not a session export: ${why}.`);
+  return new HoldfastError('session.invalid', `Cannot import: the data is not a session export: ${why}.`, {
+    data: { reason: 'import' },
+  });
 }

@@ -193,11 +193,15 @@ test("a policy's slice finds the rebuilt state; a different slice does not", () 
   const bySchema = (schema: v.GenericSchema<Json>): Slice =>
     defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', schema, reducers: {} });
   const rebuilt = replay(store.records, { slices: [notes] });
-  expect(() => rebuilt.read(bySchema(v.number()))).toThrow(expect.objectContaining({ code: 'slice.value.invalid' }));
-  expect(() => rebuilt.read({ ...seen, kind: 'list' })).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
+  expect(() => rebuilt.read(bySchema(v.number()))).toThrow(
+    expect.objectContaining({ code: 'slice.invalid', reason: 'value.invalid' }),
+  );
+  expect(() => rebuilt.read({ ...seen, kind: 'list' })).toThrow(
+    expect.objectContaining({ code: 'slice.invalid', reason: 'conflict' }),
+  );
   expect((rebuilt.read(bySchema(v.string())) as KeyedState<Json>).get('k')).toBe('text');
   expect(() => replay(store.records, { slices: [notes, bySchema(v.number())] })).toThrow(
-    expect.objectContaining({ code: 'slice.value.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'value.invalid' }),
   );
 });
 
@@ -235,20 +239,22 @@ test.each([
   ],
   ['events', defineSlice<Json>({ id: 'notes', kind: 'list', reducers: { other: () => undefined } })],
   ['reducers', defineSlice<Json>({ id: 'notes', kind: 'list', reducers: {} })],
-])('slice.conflict: a definition of another %s than the log says', (_what, definition) => {
+])('slice.invalid: conflict: a definition of another %s than the log says', (_what, definition) => {
   const { store } = start();
   expect(() => replay(store.records, { slices: [definition as Slice] })).toThrow(
-    expect.objectContaining({ code: 'slice.conflict' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'conflict' }),
   );
 });
 
-test('slice.conflict: another initial value, two definitions of one id, data for a slice with reducers', () => {
+test('slice.invalid: conflict: another initial value, two definitions of one id, data for a slice with reducers', () => {
   const store = memoryStore();
   createSession({ slices: [count, seen], store });
   const other = defineSlice<number>({ ...countDefinition, initial: 1 });
   const reducing = defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', reducers: { x: () => undefined } });
   for (const slices of [[other], [count, { ...count }], [count, reducing]]) {
-    expect(() => replay(store.records, { slices })).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
+    expect(() => replay(store.records, { slices })).toThrow(
+      expect.objectContaining({ code: 'slice.invalid', reason: 'conflict' }),
+    );
   }
 });
 
@@ -320,7 +326,7 @@ test('replay.record_invalid: a reducer that throws now and did not then', () => 
   });
 });
 
-test('a fork is replayed on its origin: replay.base_missing, replay.base_foreign', () => {
+test('a fork is replayed on its origin: replay.base_missing, replay.base_missing: foreign', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const forked = memoryStore();
@@ -341,10 +347,14 @@ test('a fork is replayed on its origin: replay.base_missing, replay.base_foreign
   const later = replay(store.records, { slices: [notes] });
   for (const foreign of [later, createSession({ id: 's2' })]) {
     expect(codeOf(() => replay(forked.records, { slices: [notes], base: foreign }))).toMatchObject({
-      code: 'replay.base_foreign',
+      code: 'replay.base_missing',
+      reason: 'foreign',
     });
   }
-  expect(codeOf(() => replay(store.records, { slices: [notes], base }))).toMatchObject({ code: 'replay.base_foreign' });
+  expect(codeOf(() => replay(store.records, { slices: [notes], base }))).toMatchObject({
+    code: 'replay.base_missing',
+    reason: 'foreign',
+  });
 });
 
 test('the output of a schema is not validated again', () => {

@@ -8,7 +8,7 @@ import {
   systemClock,
   type Vault,
 } from '@holdfast/core';
-import { describeThrown, isPlainObject } from '@holdfast/core/internal';
+import { describeCode, describeThrown, isPlainObject } from '@holdfast/core/internal';
 import { type LogRecord, memoryStore, type SessionStore } from '../log/log.ts';
 import { OpenWorkLedger } from '../log/open-work.ts';
 import { LiveSession } from './live-session.ts';
@@ -35,9 +35,9 @@ export interface ReplayOptions {
  * Rebuilds a session from its log, or from a snapshot and the records after it, and continues after the last record. Runs reducers,
  * but no policies or tools. The rebuilt state equals the original if reducers are pure; an impure one goes undetected.
  *
- * @throws HoldfastError `replay.slice_missing`, `slice.conflict` (a definition differs from the recorded one),
- * `replay.record_invalid` with `seq` in `data`, `replay.base_missing`, `replay.base_foreign`, `replay.no_content`;
- * `slice.value.invalid` if a policy's schema rejects its state.
+ * @throws HoldfastError `replay.slice_missing`, `slice.invalid` (a definition differs from the recorded one),
+ * `replay.record_invalid` with `seq` in `data`, `replay.base_missing`, `replay.no_content`;
+ * `slice.invalid` if a policy's schema rejects its state.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
   const { store = memoryStore(records), clock = systemClock, redactor, vault } = options;
@@ -89,7 +89,7 @@ export function rebuild(
       else applyRecord(record, rebuilding);
       openWork.note(record, record.seq, record.atMs);
     } catch (thrown) {
-      if (isHoldfastError(thrown) && passedOn.has(thrown.code)) throw thrown;
+      if (isHoldfastError(thrown) && passedOn.has(describeCode(thrown))) throw thrown;
       throw invalid(seq, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
     }
   }
@@ -104,7 +104,7 @@ function readOpenWork({ seq, open }: Start): OpenWorkLedger {
   }
 }
 
-const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.conflict']);
+const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.invalid: conflict']);
 
 export interface Start {
   readonly sessionId: string;
@@ -151,8 +151,9 @@ function statesBefore(
   if (forkedFrom === undefined) {
     if (base === undefined) return new Map();
     throw new HoldfastError(
-      'replay.base_foreign',
+      'replay.base_missing',
       `The session \`${sessionId}\` is not a fork; replay it without \`base\`.`,
+      { data: { reason: 'foreign' } },
     );
   }
   if (open !== undefined) return new Map();
@@ -167,8 +168,9 @@ function statesBefore(
   const { sessionId: baseId, seq, states } = base.snapshot();
   if (baseId === forkedFrom.sessionId && seq === forkedFrom.seq) return states;
   throw new HoldfastError(
-    'replay.base_foreign',
+    'replay.base_missing',
     `The session \`${sessionId}\` is a fork of ${origin}, but \`base\` is session \`${baseId}\` after ${seq} records.`,
+    { data: { reason: 'foreign' } },
   );
 }
 

@@ -111,9 +111,11 @@ test.each([
   [{ type: 'import' }],
   [{ type: 'tool-call-end', events: [note('a')] }],
   [{ type: 'tool-call-end', changes: [{ slice: 'policy:seen', op: 'clear' }] }],
-])('record.reserved: %o would be replayed as a change', (entry) => {
+])('session.invalid: record.reserved: %o would be replayed as a change', (entry) => {
   const { session, store } = start();
-  expect(() => session.record(entry)).toThrow(expect.objectContaining({ code: 'record.reserved' }));
+  expect(() => session.record(entry)).toThrow(
+    expect.objectContaining({ code: 'session.invalid', reason: 'record.reserved' }),
+  );
   expect(store.records).toHaveLength(1);
 });
 
@@ -121,12 +123,14 @@ test.each([
   ['another type', { type: 'note', events: [note('a')] }],
   ['no events', { type: 'event' }],
   ['too few changes', { type: 'tool-call-end', events: [note('a')] }],
-])('commit.entry_invalid: %s', (what, entry) => {
+])('session.invalid: commit.entry: %s', (what, entry) => {
   const { session, store } = start();
   const transaction = session.begin();
   transaction.dispatch(note('a'));
   if (what === 'too few changes') transaction.apply(seen, [upsert('k', 1)]);
-  expect(() => transaction.commit(entry)).toThrow(expect.objectContaining({ code: 'commit.entry_invalid' }));
+  expect(() => transaction.commit(entry)).toThrow(
+    expect.objectContaining({ code: 'session.invalid', reason: 'commit.entry' }),
+  );
   expect(store.records).toHaveLength(1);
   expect(session.read(notes).size).toBe(0);
   transaction.commit({ type: 'event', events: [note('a')], changes: transaction.changes });
@@ -236,12 +240,12 @@ test('snapshot, restore, rollback and fork cost the same at any size', () => {
 });
 
 test.each([{ seq: 7 }, { prev: 'x' }, { atMs: 'now' }])(
-  'record.reserved: an entry that sets a field of the log: %j',
+  'session.invalid: record.reserved: an entry that sets a field of the log: %j',
   (fields) => {
     const store = memoryStore();
     const session = createSession({ store });
     expect(() => session.record({ type: 'note', ...fields })).toThrow(
-      expect.objectContaining({ code: 'record.reserved' }),
+      expect.objectContaining({ code: 'session.invalid', reason: 'record.reserved' }),
     );
     session.record({ type: 'note', atMs: 5 });
     expect(store.records.map(({ seq }) => seq)).toEqual([0, 1]);

@@ -25,21 +25,21 @@ export interface SessionTransaction extends ToolSession {
   readonly events: readonly SessionEvent[];
   /** The operations applied without an event so far, in order, as JSON. */
   readonly changes: readonly Json[];
-  /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
+  /** @throws HoldfastError `event.invalid` (not JSON), `event.invalid`, or what a reducer throws. */
   dispatch(event: SessionEvent): void;
   /**
    * Writes a record of its own at once, visible to everyone regardless of this transaction's outcome.
-   * @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to.
+   * @throws as `dispatch`, and `event.invalid` for an event that a `state` slice listens to.
    */
   publish(event: SessionEvent): void;
   /**
    * Changes a slice without an event, as policies' states do. The commit record holds the operations.
-   * @throws HoldfastError `slice.operation.invalid` also for a slice with reducers, which changes by events.
+   * @throws HoldfastError `slice.invalid` also for a slice with reducers, which changes by events.
    */
   apply(slice: Slice, operations: readonly Operation[]): void;
   /**
    * Repeats entries of `changes` from an earlier transaction of this session, maybe in another process.
-   * @throws HoldfastError `change.invalid` for an invalid change, or one that its slice does not support.
+   * @throws HoldfastError `session.invalid` for an invalid change, or one that its slice does not support.
    */
   reapply(changes: readonly Json[]): void;
   /**
@@ -50,7 +50,7 @@ export interface SessionTransaction extends ToolSession {
   /**
    * Writes `entry` as the one record of the call and makes the changes visible. The entry has the type `tool-call-end`, `feedback` or
    * `event` and holds `events` and `changes`, from which a log is replayed. The record of a nested transaction gets `nested: true`.
-   * @throws HoldfastError `commit.entry_invalid`; the error of a reducer that runs again on changes committed meanwhile; the error of
+   * @throws HoldfastError `session.invalid`; the error of a reducer that runs again on changes committed meanwhile; the error of
    * the store. Nothing has changed then, and the transaction is still open.
    */
   commit(entry: LogEntry): void;

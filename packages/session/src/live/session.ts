@@ -52,12 +52,12 @@ export interface Session extends SessionReader {
   readonly content: 'full' | 'none';
   /**
    * Makes the slice's reducers listen; the log declares the slice before its next record.
-   * @throws HoldfastError `slice.conflict` if its id has another definition, `slice.value.invalid`.
+   * @throws HoldfastError `slice.invalid` if its id has another definition, `slice.invalid`.
    */
   register(slice: Slice): void;
-  /** Records an event and applies it. For changes outside of a tool call. @throws HoldfastError `event.unhandled`, or what a reducer throws. */
+  /** Records an event and applies it. For changes outside of a tool call. @throws HoldfastError `event.invalid`, or what a reducer throws. */
   dispatch(event: SessionEvent): void;
-  /** Records an entry that changes no state. @throws HoldfastError `record.reserved` for an entry that replay would apply. */
+  /** Records an entry that changes no state. @throws HoldfastError `session.invalid` for an entry that replay would apply. */
   record(entry: LogEntry): void;
   /** Opens a transaction for the changes of one call. */
   begin(): SessionTransaction;
@@ -77,7 +77,7 @@ export interface Session extends SessionReader {
   snapshot(): SessionSnapshot;
   /**
    * Restores `state` slices, except grants withdrawn since; `log` slices keep their items.
-   * @throws HoldfastError `snapshot.foreign`, `slice.unknown`.
+   * @throws HoldfastError `session.invalid`, `slice.invalid`.
    */
   restore(snapshot: SessionSnapshot): void;
   /** Returns `state` slices to their initial values; `log` slices keep their items. */
@@ -90,7 +90,7 @@ export interface Session extends SessionReader {
    * Replaces the state of every slice with an export, validated by the slices' schemas. Slices missing from it are reset; grants stay
    * those of this session. `data` may be untrusted: all of it is checked before anything changes.
    *
-   * @throws HoldfastError `import.invalid`, `slice.unknown` (its reducers are missing), `slice.conflict`, `slice.value.invalid`.
+   * @throws HoldfastError `session.invalid`, `slice.invalid` (its reducers are missing), `slice.invalid`.
    */
   import(data: unknown): void;
   /** Calls `listener` after every record; its errors are recorded and break nothing. Returns a function that unsubscribes: true once. */

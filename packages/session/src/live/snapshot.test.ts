@@ -192,7 +192,9 @@ test('a snapshot with missing or different definitions is rejected like a log', 
     initial: '',
     reducers: { noted: () => replace('') },
   });
-  expect(() => replay(from, { slices: [other] })).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
+  expect(() => replay(from, { slices: [other] })).toThrow(
+    expect.objectContaining({ code: 'slice.invalid', reason: 'conflict' }),
+  );
 });
 
 test("a policy's state from a snapshot is validated when the policy first reads it", () => {
@@ -204,7 +206,7 @@ test("a policy's state from a snapshot is validated when the policy first reads 
   transaction.commit({ type: 'event', events: [], changes: transaction.changes });
   const again = replay(records().slice(-1));
   const strict = defineSlice({ id: 'policy', kind: 'value', initial: 0, schema: v.number(), reducers: {} });
-  expect(() => again.read(strict)).toThrow(expect.objectContaining({ code: 'slice.value.invalid' }));
+  expect(() => again.read(strict)).toThrow(expect.objectContaining({ code: 'slice.invalid', reason: 'value.invalid' }));
   expect(again.read(defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, reducers: {} }))).toBe('x');
 });
 
@@ -231,9 +233,9 @@ test('a failed snapshot breaks no call: it is logged, and not retried within the
   expect(replay(memory.records, { slices }).read(notes).toArray()).toEqual(['one']);
 });
 
-test('record.reserved: only the session writes snapshots', () => {
+test('session.invalid: record.reserved: only the session writes snapshots', () => {
   expect(() => createSession().record({ type: 'snapshot' })).toThrow(
-    expect.objectContaining({ code: 'record.reserved' }),
+    expect.objectContaining({ code: 'session.invalid', reason: 'record.reserved' }),
   );
 });
 

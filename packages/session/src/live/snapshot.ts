@@ -46,7 +46,7 @@ export function toRestoredSlices(states: ReadonlyMap<string, SliceState>, table:
   });
 }
 
-/** @throws HoldfastError `snapshot.foreign`, `slice.unknown`. */
+/** @throws HoldfastError `session.invalid`, `slice.invalid`. */
 export function checkRestorable(
   { sessionId, states }: Pick<SessionSnapshot, 'sessionId' | 'states'>,
   id: string,
@@ -54,14 +54,16 @@ export function checkRestorable(
 ): void {
   if (sessionId !== id) {
     throw new HoldfastError(
-      'snapshot.foreign',
+      'session.invalid',
       `A snapshot of session \`${sessionId}\` cannot be restored into \`${id}\`.`,
+      { data: { reason: 'snapshot.foreign' } },
     );
   }
   const unknown = [...states.keys()].find((slice) => table.get(slice) === undefined);
   if (unknown === undefined) return;
   throw new HoldfastError(
-    'slice.unknown',
+    'slice.invalid',
     `The snapshot has the slice \`${unknown}\`, which this session does not have.`,
+    { data: { reason: 'unknown' } },
   );
 }

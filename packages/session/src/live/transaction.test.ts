@@ -272,19 +272,19 @@ test('commit.conflict: replacing a whole value does not undo a concurrent change
   expect(session.read(count)).toBe(1);
 });
 
-test('slice.operation.invalid: a slice with reducers changes only by events', () => {
+test('slice.invalid: operation.invalid: a slice with reducers changes only by events', () => {
   const { session } = start();
   const transaction = session.begin();
   expect(() => transaction.apply(stock, [replace(9)])).toThrow(
-    expect.objectContaining({ code: 'slice.operation.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'operation.invalid' }),
   );
   expect(transaction.changes).toEqual([]);
 });
 
-test('slice.value.invalid: the key of an item is a string', () => {
+test('slice.invalid: value.invalid: the key of an item is a string', () => {
   const { session } = start();
   expect(() => session.begin().apply(seen, [upsert(7 as unknown as string, 1)])).toThrow(
-    expect.objectContaining({ code: 'slice.value.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'value.invalid' }),
   );
 });
 
@@ -397,20 +397,22 @@ test.each<Json>([
   { slice: 'policy:seen', op: 'merge', key: 'k' },
   { slice: 'policy:seen', op: 'upsert', key: 7, item: 1 },
   { slice: 'notes', op: 'append', items: ['x'] },
-])('change.invalid: %j', (change) => {
+])('session.invalid: change: %j', (change) => {
   const { session } = start();
   session.read(seen);
   const transaction = session.begin();
-  expect(() => transaction.reapply([change])).toThrow(expect.objectContaining({ code: 'change.invalid' }));
+  expect(() => transaction.reapply([change])).toThrow(
+    expect.objectContaining({ code: 'session.invalid', reason: 'change' }),
+  );
   transaction.discard();
   expect(() => transaction.reapply([])).toThrow(expect.objectContaining({ code: 'context.closed' }));
 });
 
-test('slice.operation.invalid: a change that its slice cannot hold', () => {
+test('slice.invalid: operation.invalid: a change that its slice cannot hold', () => {
   const { session } = start();
   session.read(seen);
   expect(() => session.begin().reapply([{ slice: 'policy:seen', op: 'append', items: [1] }])).toThrow(
-    expect.objectContaining({ code: 'slice.operation.invalid' }),
+    expect.objectContaining({ code: 'slice.invalid', reason: 'operation.invalid' }),
   );
 });
 

@@ -60,8 +60,9 @@ export class StagedTransaction implements SessionTransaction {
     const slices = this.#root.table.listeningTo(reduced.type);
     if (slices.length === 0) {
       throw new HoldfastError(
-        'event.unhandled',
+        'event.invalid',
         `No slice of the session listens to \`${reduced.type}\`; pass its slice to \`createSession\`.`,
+        { data: { reason: 'unhandled' } },
       );
     }
     const [first] = slices;
@@ -88,8 +89,9 @@ export class StagedTransaction implements SessionTransaction {
     if (operations.length === 0) return;
     if (slice.reducers.size > 0) {
       throw new HoldfastError(
-        'slice.operation.invalid',
+        'slice.invalid',
         `The slice \`${slice.id}\` has reducers, so it changes by events only; dispatch one.`,
+        { data: { reason: 'operation.invalid' } },
       );
     }
     const staged = this.#stagedOf(slice);
@@ -112,8 +114,9 @@ export class StagedTransaction implements SessionTransaction {
       const read = readChange(json, this.#root.table);
       if (read === undefined) {
         throw new HoldfastError(
-          'change.invalid',
+          'session.invalid',
           `Cannot re-apply: not a valid change for this slice: ${JSON.stringify(json).slice(0, 200)}.`,
+          { data: { reason: 'change' } },
         );
       }
       const staged = this.#stagedOf(read.slice);
@@ -166,8 +169,9 @@ export class StagedTransaction implements SessionTransaction {
     const whole = lengthOf(events) === this.events.length && lengthOf(changes) === this.changes.length;
     if (whole && committable.has(type)) return;
     throw new HoldfastError(
-      'commit.entry_invalid',
+      'session.invalid',
       `A commit entry must have the type \`tool-call-end\`, \`feedback\` or \`event\` and hold the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
+      { data: { reason: 'commit.entry' } },
     );
   }
 

@@ -299,7 +299,7 @@ describe('a session with a redactor', () => {
 
   test('rejects invalid imports as without a redactor', () => {
     const session = createSession({ redactor: learned(secret) });
-    const refused = expect.objectContaining({ code: 'import.invalid' });
+    const refused = expect.objectContaining({ code: 'session.invalid', reason: 'import' });
     for (const data of [1, { format: 1 }, { format: 1, slices: [() => 1] }]) {
       expect(() => session.import(data)).toThrow(refused);
     }

@@ -43,7 +43,9 @@ export function isSameShape(one: SliceDeclaration, other: Slice): boolean {
 }
 
 export function sliceConflict(id: string, why: string): HoldfastError {
-  return new HoldfastError('slice.conflict', `Two different slices have the id \`${id}\`: ${why}.`, { data: { id } });
+  return new HoldfastError('slice.invalid', `Two different slices have the id \`${id}\`: ${why}.`, {
+    data: { reason: 'conflict', id },
+  });
 }
 
 const noReducers: Slice['reducers'] = new Map();

@@ -24,7 +24,8 @@ function toOperations(slice: Slice, answer: unknown): readonly Operation[] {
   if (Array.isArray(answer) && answer.every(isOperation)) return answer;
   for (const misplaced of Array.isArray(answer) ? answer : [answer]) muteRejection(misplaced);
   throw new HoldfastError(
-    'slice.operation.invalid',
+    'slice.invalid',
     `A reducer of \`${slice.id}\` must return operations (\`replace\`, \`append\`, …).`,
+    { data: { reason: 'operation.invalid' } },
   );
 }

@@ -40,7 +40,7 @@ export function initialState(slice: SliceShape): SliceState {
 /**
  * Converts an operation to a change, with every item validated, copied and frozen.
  *
- * @throws HoldfastError `slice.value.invalid` (not JSON, or rejected by the schema), `slice.operation.invalid` (wrong kind).
+ * @throws HoldfastError `slice.invalid` (not JSON, or rejected by the schema), `slice.invalid` (wrong kind).
  */
 export function checkOperation(slice: Slice, operation: Operation): Change {
   const { id, kind } = slice;
@@ -65,7 +65,7 @@ export function checkOperation(slice: Slice, operation: Operation): Change {
   throw notForKind(slice, operation.op);
 }
 
-/** The state after `change`; the given state is not modified. @throws HoldfastError `slice.operation.invalid`. */
+/** The state after `change`; the given state is not modified. @throws HoldfastError `slice.invalid`. */
 export function applyChange(slice: SliceShape, state: SliceState, change: Change): SliceState {
   switch (change.op) {
     case 'clear':
@@ -101,29 +101,34 @@ export function toMap(entries: Iterable<readonly [string, Json]>): PersistentMap
   return map;
 }
 
-/** Validates a value or an item of a collection. @throws HoldfastError `slice.value.invalid`. */
+/** Validates a value or an item of a collection. @throws HoldfastError `slice.invalid`. */
 export function checkItem(slice: Slice, item: unknown): Json {
   const copied = copyJson(item);
   if (!copied.ok) {
     muteRejection(item);
-    throw new HoldfastError('slice.value.invalid', `Slice \`${slice.id}\` holds JSON only: ${copied.problem}.`);
+    throw new HoldfastError('slice.invalid', `Slice \`${slice.id}\` holds JSON only: ${copied.problem}.`, {
+      data: { reason: 'value.invalid' },
+    });
   }
   if (slice.schema === undefined) return copied.value;
   const validation = compileSchema(slice.schema).validate(copied.value);
   if (!validation.ok) {
-    throw new HoldfastError('slice.value.invalid', `Slice \`${slice.id}\`: ${describeIssues(validation.issues)}`);
+    throw new HoldfastError('slice.invalid', `Slice \`${slice.id}\`: ${describeIssues(validation.issues)}`, {
+      data: { reason: 'value.invalid' },
+    });
   }
   // Defaults and transforms of a schema must be JSON, too.
   if (validation.value === copied.value) return copied.value;
   const checked = copyJson(validation.value);
   if (checked.ok) return checked.value;
   throw new HoldfastError(
-    'slice.value.invalid',
+    'slice.invalid',
     `The schema of slice \`${slice.id}\` returned a value that is not JSON: ${checked.problem}.`,
+    { data: { reason: 'value.invalid' } },
   );
 }
 
-/** Validates every item of `state`. @throws HoldfastError `slice.value.invalid`. */
+/** Validates every item of `state`. @throws HoldfastError `slice.invalid`. */
 export function checkState(slice: Slice, state: SliceState): void {
   if (state instanceof PersistentList) for (const item of state) checkItem(slice, item);
   else if (state instanceof PersistentMap) for (const [, item] of state) checkItem(slice, item);
@@ -150,9 +155,13 @@ function checkWhole(slice: Slice, value: unknown): Json | undefined {
 
 function checkKey({ id }: Slice, key: unknown): string {
   if (typeof key === 'string') return key;
-  throw new HoldfastError('slice.value.invalid', `Keys of slice \`${id}\` must be strings, got ${typeof key}.`);
+  throw new HoldfastError('slice.invalid', `Keys of slice \`${id}\` must be strings, got ${typeof key}.`, {
+    data: { reason: 'value.invalid' },
+  });
 }
 
 function notForKind({ id, kind }: SliceShape, operation: string): HoldfastError {
-  return new HoldfastError('slice.operation.invalid', `\`${operation}\` cannot change the ${kind} slice \`${id}\`.`);
+  return new HoldfastError('slice.invalid', `\`${operation}\` cannot change the ${kind} slice \`${id}\`.`, {
+    data: { reason: 'operation.invalid' },
+  });
 }

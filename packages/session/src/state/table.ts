@@ -23,7 +23,7 @@ export class SliceTable {
   /** Ids of slices whose state came from a log or an export and was not validated by a schema. */
   readonly #unchecked = new Set<string>();
 
-  /** @throws HoldfastError `slice.conflict`; `slice.value.invalid` if an unvalidated state does not fit the schema. */
+  /** @throws HoldfastError `slice.invalid`; `slice.invalid` if an unvalidated state does not fit the schema. */
   register(slice: Slice): void {
     const cell = this.#cells.get(slice.id);
     if (cell === undefined) {
@@ -47,7 +47,9 @@ export class SliceTable {
   /** Adds a slice without declaring it; it handles only `events`. */
   add(slice: Slice, events: Iterable<string>, state: SliceState = initialState(slice)): void {
     if (slice.initial !== undefined && !copyJson(slice.initial).ok) {
-      throw new HoldfastError('slice.value.invalid', `The initial value of slice \`${slice.id}\` is not JSON.`);
+      throw new HoldfastError('slice.invalid', `The initial value of slice \`${slice.id}\` is not JSON.`, {
+        data: { reason: 'value.invalid' },
+      });
     }
     this.#cells.set(slice.id, { slice, state });
     if (slice.reducers.size > 0) this.reducing.push(slice);

@@ -299,7 +299,7 @@ test('a world-writable log, and one whose beginning is missing: a warning', asyn
 test('an empty log, and a log of another program', async () => {
   await using folder = await createFolder();
   await writeFile(await writeLog(folder.path, 'empty', []), '');
-  expect((await type(folder, ['approve', 'empty', 'c1'])).stderr).toContain('(log.empty)');
+  expect((await type(folder, ['approve', 'empty', 'c1'])).stderr).toContain('(log.unreadable: empty)');
   const notes = { id: 'notes', kind: 'list', retention: 'state', events: ['noted'] };
   await writeLog(folder.path, 'foreign', entries, [notes]);
   // An answer does not need the state of unknown slices, but resuming does.

@@ -161,7 +161,7 @@ test('a record that cannot be replayed: its number, and a hint for the state bef
 test('logs of an earlier version and empty logs are errors with a reason', async () => {
   await using folder = await createFolder();
   await writeFile(await prepareLogPath(folder.path, 'one'), '');
-  await expect(replay(folder.path)).rejects.toMatchObject({ code: 'log.empty' });
+  await expect(replay(folder.path)).rejects.toMatchObject({ code: 'log.unreadable', reason: 'empty' });
   await writeLog(folder.path, 'two', [], 'none' as never);
   await expect(replay(folder.path)).rejects.toMatchObject({
     code: 'replay.record_invalid',

@@ -45,7 +45,9 @@ export async function replaySession(options: ReplayOptions, host: Host): Promise
   const { id, reading, title } = await readSession(options, host);
   const last = reading.records.length - 1;
   if (last < 0 && !isDamaged(reading)) {
-    throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty: there is no state to rebuild.`);
+    throw new HoldfastError('log.unreadable', `The log of session \`${id}\` is empty: there is no state to rebuild.`, {
+      data: { reason: 'empty' },
+    });
   }
   if (at !== undefined && at > last) {
     throw usageError('record_unknown', `The log has no readable record ${at}; the last one is ${last}.`);

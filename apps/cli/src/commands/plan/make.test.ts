@@ -42,7 +42,7 @@ test('a model that never returns a valid plan: lists every problem, with exit co
   const made = await inFolder(folder)('plan', 'Say hello', ...byModel);
   expect(made).toMatchObject({ exitCode: 1, stdout: '' });
   expect(made.stderr).toContain('(plan.invalid)');
-  expect(made.stderr).toMatch(/^plan\.input\.unknown +nodes\[0\]\.inputs\.shout /m);
+  expect(made.stderr).toMatch(/^plan\.invalid: input\.unknown +nodes\[0\]\.inputs\.shout /m);
   expect(made.stderr).toMatch(/^plan\.tool\.unknown +nodes\[1\]\.tool /m);
   const json = await inFolder(folder)('plan', 'Say hello', ...byModel, '--json');
   expect(JSON.parse(json.stdout)).toEqual({
@@ -128,7 +128,7 @@ test.each([
   { argv: ['plan', 'run'], exitCode: 2, says: "missing required argument 'file'" },
   { argv: ['plan', 'run', 'gone.json'], exitCode: 2, says: '(usage.invalid: plan_unreadable)' },
   { argv: ['plan', 'run', 'folder'], exitCode: 2, says: 'is a folder' },
-  { argv: ['plan', 'run', 'text.json'], exitCode: 1, says: 'plan.json.invalid' },
+  { argv: ['plan', 'run', 'text.json'], exitCode: 1, says: 'plan.invalid: json.invalid' },
   { argv: ['plan', 'run', 'bad.json'], exitCode: 1, says: 'plan.tool.unknown' },
   { argv: ['plan', 'run', 'p.json', '--digest', 'f'.repeat(64)], exitCode: 1, says: '(plan.mismatch)' },
   { argv: ['plan', 'run', 'p.json', '--digest', `${'f'.repeat(63)}x`], exitCode: 2, says: 'hexadecimal' },

@@ -183,7 +183,7 @@ test('policy diff: the valid part of a damaged log is compared, with exit code 1
 });
 
 test.each<{ argv: readonly string[]; files?: Record<string, string>; code: string; says?: string }>([
-  { argv: ['--pack', 'pack.ts', '--from', 'strict', '--to', 'night'], code: 'pack.preset.unknown' },
+  { argv: ['--pack', 'pack.ts', '--from', 'strict', '--to', 'night'], code: 'pack.invalid: preset.unknown' },
   {
     argv: ['--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended', '--preset', 'strict'],
     code: 'usage.invalid: preset_twice',

@@ -157,31 +157,34 @@ test.each(Object.entries(failing))('a plugin that %s is left out, and the run co
   const { exitCode, stdout, stderr } = await runScript(folder);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/ · plugins: git 1\.2\.0 · in [\s\S]+ok {8}status/);
-  expect(stderr).toMatch(/^left out: .+ \((?:plugin|section|template)\.[a-z._]+\)\n$/);
+  expect(stderr).toMatch(/^left out: .+ \((?:plugin|section|tool)\.[a-z._: ]+\)\n$/);
 });
 
-const unguarded: Readonly<Record<string, { readonly config: object; readonly pack?: string; readonly code: string }>> =
-  {
-    'is missing': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
-    'throws when imported': { config: { packs: ['./guard.mjs'] }, pack: "throw new Error('no');", code: 'plugin.' },
-    'has an unknown preset': {
-      config: { packs: [{ pack: './guard.mjs', preset: 'lax' }] },
-      pack: toPack('guard', '() => core.allow'),
-      code: 'pack.preset.unknown',
-    },
-    'has unknown options': {
-      config: { packs: [{ pack: './guard.mjs', config: { more: 1 } }] },
-      pack: toPack('guard', '() => core.allow'),
-      code: 'pack.config.invalid',
-    },
-    'is offered by a plugin that failed': {
-      config: { plugins: ['./bad.mjs'], packs: ['bad/guard'] },
-      code: 'config.pack.unknown',
-    },
-    'is in a configuration with a misspelled key': { config: { pakcs: ['./guard.mjs'] }, code: 'config.invalid' },
-  };
+const unguarded: Readonly<
+  Record<string, { readonly config: object; readonly pack?: string; readonly reason?: string; readonly code: string }>
+> = {
+  'is missing': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
+  'throws when imported': { config: { packs: ['./guard.mjs'] }, pack: "throw new Error('no');", code: 'plugin.' },
+  'has an unknown preset': {
+    config: { packs: [{ pack: './guard.mjs', preset: 'lax' }] },
+    pack: toPack('guard', '() => core.allow'),
+    code: 'pack.invalid',
+    reason: 'preset.unknown',
+  },
+  'has unknown options': {
+    config: { packs: [{ pack: './guard.mjs', config: { more: 1 } }] },
+    pack: toPack('guard', '() => core.allow'),
+    code: 'pack.config.invalid',
+  },
+  'is offered by a plugin that failed': {
+    config: { plugins: ['./bad.mjs'], packs: ['bad/guard'] },
+    code: 'config.invalid',
+    reason: 'pack.unknown',
+  },
+  'is in a configuration with a misspelled key': { config: { pakcs: ['./guard.mjs'] }, code: 'config.invalid' },
+};
 
-test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why, { config, pack, code }) => {
+test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why, { config, pack, code, reason }) => {
   await using folder = await createProject(config, {
     ...(pack === undefined ? {} : { 'guard.mjs': pack }),
     'bad.mjs': "throw new Error('no');",
@@ -189,7 +192,7 @@ test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why,
   });
   const { exitCode, stdout, stderr } = await runScript(folder);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toContain(`(${code}`);
+  expect(stderr).toContain(`(${code}${reason === undefined ? '' : `: ${reason}`}`);
   expect(await listSessions(folder)).toEqual([]);
 });
 
@@ -477,6 +480,6 @@ test('--no-config and --config select the configuration', async () => {
   expect(stdout).toMatch(/ok {8}act [\s\S]+ok {8}status/);
   expect(await type(folder, ['run', 'x', '--config', 'gone.mjs'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(config.missing)'),
+    stderr: expect.stringContaining('(config.invalid: missing)'),
   });
 });

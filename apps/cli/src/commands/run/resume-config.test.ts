@@ -101,7 +101,7 @@ const changes: readonly Change[] = [
       await rm(join(folder.path, 'holdfast.config.mjs'));
       return [];
     },
-    says: 'config.missing',
+    says: 'config.invalid: missing',
   },
   {
     title: 'no plugin',
@@ -180,7 +180,7 @@ test.each(changes)('resume with $title', async ({ change, says }) => {
   expect(exitCode).toBe(2);
   expect(stdout).not.toContain('push');
   expect(stderr).toContain(says);
-  if (!says.includes('.missing')) expect(stderr).toContain('(run.config.changed)');
+  if (!says.includes(': missing')) expect(stderr).toContain('(run.config.changed)');
 });
 
 test('an allow list must not grow', async () => {

@@ -136,8 +136,8 @@ test.each([
 });
 
 test.each([
-  { status: 404, code: 'download.missing' },
-  { status: 403, code: 'download.denied' },
+  { status: 404, code: 'download.failed: missing' },
+  { status: 403, code: 'download.failed: denied' },
   { status: 503, code: 'download.failed' },
 ])('a server that answers $status: $code, with 1, and nothing is left', async ({ status, code }) => {
   await using setup = await setUp();
@@ -153,7 +153,8 @@ test('a different file with the same name is neither used nor changed; `model re
   await setup.pull();
   await setup.folder.write('models/small.gguf', 'mine');
   await expect(setup.pull()).rejects.toMatchObject({
-    code: 'download.checksum_wrong',
+    code: 'download.failed',
+    reason: 'checksum_wrong',
     message: expect.stringContaining('`holdfast model remove small`'),
     data: { expected: sha256 },
   });
@@ -184,7 +185,7 @@ test('two pulls at once: the second one names the first', async () => {
   const first = setup.open();
   const pulling = setup.pull(first);
   await setup.server.asked();
-  await expect(setup.pull()).rejects.toMatchObject({ code: 'download.busy' });
+  await expect(setup.pull()).rejects.toMatchObject({ code: 'download.failed', reason: 'busy' });
   await expect(setup.run(['model', 'remove', 'small'])).resolves.toMatchObject({ exitCode: 1 });
   setup.server.go();
   expect(await pulling).toBe(0);
@@ -232,7 +233,8 @@ test('a wrong file is deleted, and the next pull starts over', async () => {
   await using setup = await setUp();
   setup.server.content = Buffer.from('an error page');
   await expect(setup.pull()).rejects.toMatchObject({
-    code: 'download.checksum_wrong',
+    code: 'download.failed',
+    reason: 'checksum_wrong',
     message: expect.stringContaining('It was deleted'),
     data: { expected: sha256 },
   });
@@ -256,7 +258,8 @@ test('a file larger than the free disk space', async () => {
   await using setup = await setUp();
   setup.server.saidBytes = 3e13;
   await expect(setup.pull()).rejects.toMatchObject({
-    code: 'download.disk_full',
+    code: 'download.failed',
+    reason: 'disk_full',
     message: expect.stringMatching(/^Not enough disk space in .*: 30000\.0 GB needed, .* free\./),
   });
   expect(await readdir(setup.models)).toEqual([]);
@@ -268,7 +271,7 @@ test('an unreachable server', async () => {
   await gone[Symbol.asyncDispose]();
   const { exitCode, stderr } = await setup.run(['model', 'pull', gone.url, '--sha256', sha256]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('(download.unreachable)');
+  expect(stderr).toContain('(download.failed: unreachable)');
   expect(await readdir(setup.models)).toEqual([]);
 });
 
@@ -277,7 +280,7 @@ test('a folder that cannot be created is named', async () => {
   await setup.folder.write('models', 'a file');
   const { exitCode, stderr } = await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('download.folder_unusable');
+  expect(stderr).toContain('download.failed: folder_unusable');
   expect(await setup.run(['model', 'list'])).toMatchObject({ exitCode: 1 });
 });
 

@@ -149,7 +149,7 @@ function describeOther({ name, path, bytes }: PulledModel): ListedModel {
 /**
  * Removes a pulled model or a partial download.
  *
- * @throws HoldfastError `usage.invalid` (`model_unknown`), `download.busy`, `download.folder_unusable`.
+ * @throws HoldfastError `usage.invalid` (`model_unknown`), `download.failed`.
  */
 export async function removeModel({ name }: { readonly name: string }, host: Host): Promise<ExitCode> {
   const folder = modelsFolder(host.environment, { directory: host.directory });

@@ -121,7 +121,7 @@ test.each([
   { source: "throw new Error('no key');", code: 'module.failed', exitCode: 1 },
   { source: 'export const = 1;', code: 'module.failed', exitCode: 1 },
   { source: "import './gone.ts';", code: 'module.failed', exitCode: 1 },
-  { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.ref.invalid', exitCode: 1 },
+  { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.invalid: ref.invalid', exitCode: 1 },
   { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.unwritable', exitCode: 1 },
 ])('an invalid module or option: $code', async ({ source, more = [], code, exitCode }) => {
   await using folder = await createFolder({ 'prompt.ts': source });

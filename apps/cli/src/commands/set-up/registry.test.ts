@@ -281,7 +281,7 @@ test('a winner without effect is only a warning', async () => {
   for (const argv of [['plugins'], ['doctor'], ['lock'], ['lock', '--check'], ['list']])
     expect({ argv, exitCode: (await type(folder, argv)).exitCode }).toEqual({ argv, exitCode: 0 });
   const { stdout, stderr } = await type(folder, ['plugins']);
-  expect(stderr).toMatch(/^warning: `winners` gives `nothing` .+ \(registry\.winner\.unused\)\n$/);
+  expect(stderr).toMatch(/^warning: `winners` gives `nothing` .+ \(registry\.invalid: winner\.unused\)\n$/);
   expect(stdout).not.toContain('left out');
 });
 

@@ -194,7 +194,7 @@ test.each(['{', '[]', '{"version":1,"folders":[{}]}', '{"version":2,"folders":[]
     for (const argv of [run, ['trust']])
       expect(await type(folder, ...argv)).toMatchObject({
         exitCode: 2,
-        stderr: expect.stringContaining('trust.invalid'),
+        stderr: expect.stringContaining('user_config.invalid: trust'),
       });
   },
 );

@@ -43,7 +43,7 @@ export interface TrustOptions {
 /**
  * Trusts the code found in a folder in its current state, replacing earlier trust. Runs none of it.
  *
- * @throws HoldfastError `usage.invalid` (`folder_missing`), `config.invalid`, `trust.invalid`, `user_folder.*`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`), `config.invalid`, `user_config.invalid`, `user_folder.*`.
  */
 export async function trustFolder({ folder, remove, json }: TrustOptions, host: Host): Promise<ExitCode> {
   const directory = resolve(host.directory, folder);

@@ -92,7 +92,7 @@ test('a folder is checked again after each change', async () => {
   await watching.remove('plugins/three.mjs');
   await watching.until('1 valid tool, 0 errors');
   await watching.write('plugins/two.mjs', toTool('read-file', 'return 2;'));
-  expect(await watching.until('0 valid tools')).toContain('two.mjs:1:1 error tool.name.taken');
+  expect(await watching.until('0 valid tools')).toContain('two.mjs:1:1 error tool.invalid: name.taken');
   expect(await watching.end('ctrl-c')).toBe(0);
   // Nothing ran, so nothing was copied.
   expect(await readdir(folder.path)).toEqual(['plugins']);

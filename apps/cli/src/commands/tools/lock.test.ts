@@ -252,7 +252,7 @@ test('a dangling link as lock does not disable locking', async () => {
   await folder.link('holdfast.lock', 'gone.lock');
   expect(await runHere(['list'], { directory: folder.path })).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('(tools.lock.unreadable)'),
+    stderr: expect.stringContaining('(tools.lock.invalid: unreadable)'),
   });
 });
 

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { compareLock, formatDiagnostic, type LockComparison } from '@holdfast/loader';
 import type { ComparedTool } from '@holdfast/loader/internal';
 import type { ComparedPlugin } from '@holdfast/loader/plugins';
@@ -117,7 +118,8 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
   if (isRefused || accept.length === 0) {
     for (const diagnostic of diagnostics)
       host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
-    for (const { message, code } of plugins?.problems ?? []) host.stderr.write(`${toPrintable(message)} (${code})\n`);
+    for (const problem of plugins?.problems ?? [])
+      host.stderr.write(`${toPrintable(problem.message)} (${describeCode(problem)})\n`);
   }
   const { colors } = describeStyle(host);
   const lines =

@@ -182,7 +182,7 @@ test('warnings are printed, an undeclared tool needs approval, and an example th
   expect(denied).toMatchObject({ exitCode: 1, stdout: warning });
   expect(denied.stdout).toContain('approve it. `make_slug` says neither `dangerous` nor `effects`.');
   const unfit = await tryFile(toSlug().replace("title: 'Milk'", 'title: 3'));
-  expect(unfit).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('error tool.example.invalid') });
+  expect(unfit).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('error tool.invalid: example.invalid') });
 });
 
 test('a tool without required arguments is called without any', async () => {

@@ -55,10 +55,12 @@ export class AppendFile {
     return false;
   }
 
-  /** @throws HoldfastError `log.released`, `log.broken`. */
+  /** @throws HoldfastError `log.broken`. */
   checkWhole(): void {
     if (this.#unlock === undefined)
-      throw new HoldfastError('log.released', 'The session log was released for other writers; call `retake` first.');
+      throw new HoldfastError('log.broken', 'The session log was released for other writers; call `retake` first.', {
+        data: { reason: 'released' },
+      });
     const cause = this.#broken ?? this.#disk?.failure;
     if (cause === undefined) return;
     throw new HoldfastError(

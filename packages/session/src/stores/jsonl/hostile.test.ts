@@ -29,7 +29,11 @@ test.runIf(process.platform !== 'win32')('F15: a world-writable log is reported 
   chmodSync(path, 0o602);
   expect(openJsonlLogBriefly(path)).toBe('every user can write to it');
   expect(() => openJsonlLog(path, refuse)).toThrow(
-    expect.objectContaining({ code: 'log.exposed', message: expect.stringContaining('every user can write to it') }),
+    expect.objectContaining({
+      code: 'log.unreadable',
+      reason: 'exposed',
+      message: expect.stringContaining('every user can write to it'),
+    }),
   );
   chmodSync(path, 0o600);
   // The lock was released.
@@ -48,7 +52,9 @@ test.runIf(process.platform !== 'win32')('F15: a log of another user is reported
   const { exposed, store } = goOnWithLog(path, files);
   store.close();
   expect(exposed).toBe('it belongs to the user 54321');
-  expect(() => goOnWithLog(path, files, refuse)).toThrow(expect.objectContaining({ code: 'log.exposed' }));
+  expect(() => goOnWithLog(path, files, refuse)).toThrow(
+    expect.objectContaining({ code: 'log.unreadable', reason: 'exposed' }),
+  );
 });
 
 function openJsonlLogBriefly(path: string, options: OpenJsonlOptions = {}): string | undefined {
@@ -81,7 +87,11 @@ test('F11: a record of many megabytes is stored; one above the limit is rejected
   const text = 'x'.repeat(inject('long') > 0 ? 100_000_000 : 5_000_000);
   store.append({ type: 'note', text }, 0, 1);
   expect(() => store.append({ type: 'note', text: 'x'.repeat(maxLineBytes) }, 1, 1)).toThrow(
-    expect.objectContaining({ code: 'log.record.too_long', message: expect.stringContaining('Record 1 has') }),
+    expect.objectContaining({
+      code: 'log.write_failed',
+      reason: 'record.too_long',
+      message: expect.stringContaining('Record 1 has'),
+    }),
   );
   store.append({ type: 'last' }, 1, 1);
   store.close();

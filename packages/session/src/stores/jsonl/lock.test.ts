@@ -154,7 +154,7 @@ describe('writers that take turns', () => {
     const { store } = openJsonlLog(path);
     store.release();
     expect(existsSync(lock)).toBe(false);
-    expect(() => store.append(note, 1, 0)).toThrow(expect.objectContaining({ code: 'log.released' }));
+    expect(() => store.append(note, 1, 0)).toThrow(expect.objectContaining({ code: 'log.broken', reason: 'released' }));
     openJsonlLog(path).store.close();
     expect(store.retake()).toBe(true);
     expect(() => openJsonlLog(path)).toThrow(isLocked);

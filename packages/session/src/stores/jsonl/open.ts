@@ -32,7 +32,7 @@ export interface OpenedJsonlLog extends OpenedLog {
 export interface OpenJsonlOptions extends JsonlOptions {
   /**
    * For a log that every user can write to, or that another user owns: open it and set `exposed` in the result, or reject it with
-   * `log.exposed`. Not checked on Windows. Default: `report`.
+   * `log.unreadable`. Not checked on Windows. Default: `report`.
    */
   readonly exposed?: 'report' | 'refuse';
 }
@@ -62,7 +62,7 @@ export function jsonlStore(path: string, options: OpenJsonlOptions = {}): JsonlS
  * `<path>.torn-<offset>`. If the file begins with a snapshot, earlier records are neither read nor needed.
  *
  * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
- * `log.chain` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.exposed`,
+ * `log.chain` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.unreadable`,
  * `options.invalid`. `append` as in `createJsonlLog`.
  */
 export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
@@ -132,9 +132,9 @@ function describeExposure({ mode, uid }: FileStatus): string | undefined {
 
 function refuseExposed(path: string, exposed: string): HoldfastError {
   return new HoldfastError(
-    'log.exposed',
+    'log.unreadable',
     `The session log \`${path}\` was not opened: ${exposed}. Check where it comes from, and make it writable only for the user of this process.`,
-    { data: { path } },
+    { data: { reason: 'exposed', path } },
   );
 }
 

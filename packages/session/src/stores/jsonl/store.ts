@@ -15,7 +15,7 @@ export interface JsonlLog extends SessionStore {
   readonly path: string;
   read(fromSeq?: number): Iterable<LogRecord>;
   readonly snapshotDue: boolean;
-  /** Lets other processes write to the log until `retake`; meanwhile `append` throws `log.released`. */
+  /** Lets other processes write to the log until `retake`; meanwhile `append` throws `log.broken`. */
   release(): void;
   /**
    * Locks a released log again. False: another process has written to it, or it is broken; it stays released. Close it and open it again.
@@ -40,7 +40,7 @@ export interface JsonlOptions extends SnapshotOptions {
  * `<path>.before-500`.
  *
  * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, which leaves
- * nothing of the record in the file, or `log.broken` at every further append if that failed; `log.record.too_long` above 256 MiB,
+ * nothing of the record in the file, or `log.broken` at every further append if that failed; `log.write_failed` above 256 MiB,
  * `log.sequence` for a record that is not the next, `session.closed` after `close`; from `sync` and `close` `log.sync_failed`, after
  * which every append throws `log.broken`.
  */
@@ -150,9 +150,9 @@ function misplaced(seq: number, next: number): HoldfastError {
 
 export function tooLong(seq: number, bytes: number, where: JsonObject = {}): HoldfastError {
   return new HoldfastError(
-    'log.record.too_long',
+    'log.write_failed',
     `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
-    { data: { ...where, seq, bytes, maxBytes: maxLineBytes } },
+    { data: { ...where, reason: 'record.too_long', seq, bytes, maxBytes: maxLineBytes } },
   );
 }
 

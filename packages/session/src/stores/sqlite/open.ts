@@ -54,7 +54,7 @@ export function sqliteStore(path: string, options: Omit<OpenSqliteLogOptions, 's
  * end. One process at a time writes a session; others may write other sessions of the database.
  *
  * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, which leaves nothing of the
- * record, `log.record.too_long` above 256 MiB, `log.locked` if another process has taken the session over, `log.sequence` for a record
+ * record, `log.write_failed` above 256 MiB, `log.locked` if another process has taken the session over, `log.sequence` for a record
  * that is not the next, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every
  * append throws `log.broken`.
  */
