@@ -10,6 +10,7 @@ import { identifyClient } from '../../mcp/client-process.ts';
 import { loadMcp } from '../../mcp/load.ts';
 import { openServer } from '../../mcp/open-server.ts';
 import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
+import { readFirst } from '../../mcp/read-first.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -31,7 +32,7 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   const { name, waitMs, trustAnnotations } = options;
   const mcp = await loadMcp();
   const { folder, workspace } = findWorkFolder(host.directory, existsSync);
-  const policies = [...codingPolicies('mcp', host), ...(await readGuardRules(workspace, host))];
+  const policies = [...codingPolicies('mcp', host), readFirst(), ...(await readGuardRules(workspace, host))];
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
   const facts = createFacts({ describers: [mcpFacts({ server: name })], view });
   const id = toSessionId(options, host);
