@@ -18,6 +18,8 @@ export interface HookQuestion {
   readonly agent: string;
   /** The hook's input. */
   readonly text: string;
+  /** The agent's process, for calls of MCP servers. */
+  readonly client?: string | undefined;
 }
 
 export interface HookProcess extends GuardHost {
@@ -28,7 +30,8 @@ export interface HookProcess extends GuardHost {
 
 /** Answers an event in this process. */
 export function answerHook(question: HookQuestion, host: HookProcess): Promise<HookAnswer> {
-  return answerWith(question, (agent, input) => openGuard(agent, input, host, host));
+  const { client } = question;
+  return answerWith(question, (agent, input) => openGuard(agent, input, { ...host, client }, host));
 }
 
 /** Answers an event by the guard that `open` opens for it. Rejects only if the guard's log cannot be let go. */

@@ -172,7 +172,8 @@ class SocketDaemon implements Daemon {
       return;
     }
     this.#askedAtMs = nowMs;
-    const host = { environment: this.announcement.environment, directory: question.directory };
+    const { directory, client } = question;
+    const host = { environment: this.announcement.environment, directory, client };
     const answer = await answerWith(question, async (agent, input) => {
       const opened = await this.#sessions.take(agent, input, host, this.#turn(nowMs));
       if (!connection.destroyed) return opened;
@@ -196,7 +197,9 @@ function readQuestion(line: string, token: string): DaemonQuestion | 'leave' | u
   }
   if (!isPlainObject(value) || !isToken(value['token'], token)) return undefined;
   if (value['leave'] === true) return 'leave';
-  const isWhole = ['agent', 'text', 'directory'].every((name) => typeof value[name] === 'string');
+  const isWhole =
+    ['agent', 'text', 'directory'].every((name) => typeof value[name] === 'string') &&
+    ['string', 'undefined'].includes(typeof value['client']);
   // Checked above.
   return isWhole ? (value as unknown as DaemonQuestion) : undefined;
 }
