@@ -109,7 +109,7 @@ test('only the proxy of the very client counts, and only while it runs', async (
   await proxy.end();
   const governed = join(folder.path, 'own', 'guard', 'governed');
   expect(readdirSync(governed)).toEqual([]);
-  // What cannot be read, or names a process that has another identity, governs nothing.
+  // A file that cannot be read, or names a process that has another identity, governs nothing.
   const claim = { name: 'files', session: 's', client, proxy: identifyProcess(process.ppid) };
   writeFileSync(join(governed, `${process.pid}.json`), JSON.stringify(claim));
   writeFileSync(join(governed, '2.json'), '{');

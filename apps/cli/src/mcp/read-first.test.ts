@@ -40,7 +40,7 @@ function createWorld(files: Map<string, string>) {
   const options = { tools, session: createSession(), policies: [readFirst()], facts };
   return async (name: string, path: string, content = ''): Promise<string> => {
     const outcome = await executeToolCall({ name: `files_${name}`, arguments: { path, content } }, options);
-    if (outcome.kind === 'suspended') throw new Error('Nobody asks.');
+    if (outcome.kind === 'suspended') throw new Error('No policy asks.');
     return outcome.kind === 'denied' ? outcome.message : outcome.kind;
   };
 }
@@ -53,7 +53,7 @@ test('a file is overwritten only in the version that was read or written', async
   expect(await call('read_file', 'a.txt')).toBe('ok');
   expect(await call('write_file', 'a.txt', 'two')).toBe('ok');
   expect(await call('write_file', 'a.txt', 'three')).toBe('ok');
-  files.set('/w/a.txt', 'of somebody else');
+  files.set('/w/a.txt', 'of another program');
   expect(await call('write_file', 'a.txt', 'four')).toContain('has changed since you read it');
   expect(await call('read_file', 'a.txt')).toBe('ok');
   expect(await call('write_file', 'a.txt', 'four')).toBe('ok');

@@ -12,7 +12,7 @@ export interface EditedSettings {
   readonly entries: readonly SettingsEntry[];
 }
 
-/** `gemini`: JSON where a server at a `url` without a type is not one that `mcp wrap` can reach. */
+/** `gemini`: JSON in which `mcp wrap` cannot reach a `url` without a type. */
 export type SettingsFormat = 'json' | 'gemini' | 'toml';
 
 interface Edit {

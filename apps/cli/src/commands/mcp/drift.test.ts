@@ -5,10 +5,10 @@ import { createMCPClient, type MCPClient } from '@ai-sdk/mcp';
 import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mcp-stdio';
 import { readLog } from '@holdfast/session/jsonl';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFolder } from '../../apps/cli/src/testing/test-folder.ts';
-import { runHere } from '../../apps/cli/src/testing/test-program.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import { runHere } from '../../testing/test-program.ts';
 
-const program = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const reference = import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 /** The reference server, and the same after an update of its maker. */
 const servers = {
