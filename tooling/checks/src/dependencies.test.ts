@@ -26,7 +26,8 @@ test('a package used only by a test is a dev dependency, and tools of the root n
 });
 
 test('a module that is only resolved is used', () => {
-  const source = "import.meta.resolve('a/main.js');\nimport.meta.resolve('./own.js');\n";
+  const resolve = 'import.meta.resolve';
+  const source = `${resolve}('a/main.js');\n${resolve}('./own.js');\n`;
   expect(findDependencyProblems(fixture(soundPackage('core', { dependencies: { a: 'catalog:' } }, source)))).toEqual(
     [],
   );
