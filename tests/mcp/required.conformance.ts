@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Listening } from '@holdfast/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { baseline } from './baseline.ts';
@@ -12,6 +13,9 @@ import { serveFixtures } from './conformance-fixtures.ts';
 // The official conformance suite, against the proxy as a server and `mcpTools` as a client.
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const starter = fileURLToPath(new URL('conformance-start.ts', import.meta.url));
+
+// Beside all the others at once it does not get its time on a busy machine.
+const alone = 'sep-2322-client-request-state';
 
 let server: Listening;
 let client: Awaited<ReturnType<typeof listenForStarts>>;
@@ -32,13 +36,20 @@ test.each([
   { side: 'server', revision: '2025-11-25', passes: 21 },
   { side: 'server', revision: '2026-07-28', passes: 25 },
   { side: 'client', revision: '2025-11-25', passes: 4 },
-  { side: 'client', revision: '2026-07-28', passes: 5 },
+  { side: 'client', revision: '2026-07-28', passes: 4 },
 ] as const)('as a $side of $revision all required scenarios pass but for the baseline', async (row) => {
   const { scored, failed } = await runSuite(row);
   const known = Object.values(baseline[row.side]).flat();
   // A scenario of the baseline that passes leaves it.
   expect(failed).toEqual(scored.filter((name) => known.includes(name)));
   expect(scored.length - failed.length).toBe(row.passes);
+});
+
+test(`as a client, ${alone} passes`, async () => {
+  const command = [process.execPath, starter, client.port].join(' ');
+  const words = [suite, 'client', '--command', command, '--scenario', alone, '--spec-version', '2026-07-28'];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { cwd: folder });
+  expect(stdout + stderr).toContain('OVERALL: PASSED');
 });
 
 interface SuiteResult {
@@ -67,7 +78,7 @@ async function runSuite({
   const [results = '', unscored = ''] = output.split(/^Not scored for .*$/m);
   const extra = [...unscored.matchAll(/^ {2}[✓✗] (\S+) /gm)].map(([, name]) => name);
   const ran = [...results.matchAll(/^([✓✗]) (\S+): \d+ passed, \d+ failed/gm)].flatMap(([, mark, name = '']) =>
-    extra.includes(name) ? [] : [{ name, failed: mark === '✗' }],
+    name === alone || extra.includes(name) ? [] : [{ name, failed: mark === '✗' }],
   );
   return { scored: ran.map(({ name }) => name), failed: ran.filter(({ failed }) => failed).map(({ name }) => name) };
 }
