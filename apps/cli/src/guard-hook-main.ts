@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { HookAnswer } from '@holdfast/guard/agents';
+import { findClient } from './guard/client-process.ts';
 import { askDaemon, askToLeave } from './guard/daemon/ask.ts';
 import { daemonFolder, isSameEnvironment, keptEnvironment, readAnnouncement } from './guard/daemon/place.ts';
 import type { HookQuestion } from './guard/hook.ts';
@@ -40,7 +41,9 @@ if (name === 'daemon') {
 }
 
 async function answer(): Promise<void> {
-  const question = { agent: name, text: await readInput(), waitMs };
+  const text = await readInput();
+  const client = text.includes('"mcp__') ? findClient() : undefined;
+  const question = { agent: name, text, waitMs, client };
   const { stdout, stderr, exitCode } = (await askRunning(question)) ?? (await decideHere(question));
   process.off('exit', endedEarly);
   process.stderr.write(stderr, () => process.stdout.write(stdout, () => process.exit(exitCode)));

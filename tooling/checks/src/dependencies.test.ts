@@ -25,6 +25,14 @@ test('a package used only by a test is a dev dependency, and tools of the root n
   ]);
 });
 
+test('a module that is only resolved is used', () => {
+  const resolve = 'import.meta.resolve';
+  const source = `${resolve}('a/main.js');\n${resolve}('./own.js');\n`;
+  expect(findDependencyProblems(fixture(soundPackage('core', { dependencies: { a: 'catalog:' } }, source)))).toEqual(
+    [],
+  );
+});
+
 test('a published source must not use the tools of the root', () => {
   expect(findDependencyProblems(fixture(soundPackage('core', {}, "import 'vitest';\n")))).toEqual([
     'packages/core: `vitest` is used and not declared',
@@ -42,9 +50,9 @@ test('a source belongs to the innermost member', () => {
 
 test('versions come from the catalog, which has only exact and used entries', () => {
   const repository = fixture({
-    ...soundPackage('core', { dependencies: { a: '^1.0.0', b: 'catalog:', c: 'catalog:' } }),
+    ...soundPackage('core', { dependencies: { a: '^1.0.0', b: 'catalog:', c: 'catalog:', d: 'catalog:' } }),
     'pnpm-workspace.yaml':
-      'packages:\n  - x\n\ncatalog:\n  "@x/spare": 1.0.0\n  b: ^2.0.0\n  vitest: 5.1.1\n\nallow: {}\n',
+      'packages:\n  - x\n\ncatalog:\n  "@x/spare": 1.0.0\n  b: ^2.0.0\n  d: 1.0.0-alpha.12\n  vitest: 5.1.1\n\nallow: {}\n',
   });
   expect(findCatalogProblems(repository)).toEqual([
     'packages/core: `a` must be `catalog:` or `workspace:*`, not `^1.0.0`',

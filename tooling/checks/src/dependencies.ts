@@ -69,7 +69,8 @@ export function findCatalogProblems({ members, root, files }: Repository): strin
     }
   }
   for (const [name, version] of catalog) {
-    if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`catalog: \`${name}\` must be exact, not \`${version}\``);
+    if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
+      problems.push(`catalog: \`${name}\` must be exact, not \`${version}\``);
     if (!taken.has(name)) problems.push(`catalog: nothing takes \`${name}\``);
   }
   return problems;

@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser';
 export interface ParsedFile {
   readonly path: string;
   readonly text: string;
-  /** Every imported or re-exported module, including type-only imports and `import()` of a literal. */
+  /** Every imported or re-exported module, including type-only imports, and `import()` and `import.meta.resolve()` of a literal. */
   readonly imports: readonly string[];
   readonly hasExportAll: boolean;
   readonly hasDefaultExport: boolean;
@@ -31,6 +31,7 @@ export function parseFile(path: string, text: string): ParsedFile {
       ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...exported.flatMap(({ moduleRequest }) => (moduleRequest === null ? [] : [moduleRequest.value])),
       ...literals,
+      ...[...text.matchAll(/\bimport\.meta\.resolve\('([\w@][^']*)'\)/g)].flatMap(([, name]) => name ?? []),
     ],
     // Compared as text: the parser's kinds are const enums, which exist only in its own compilation.
     hasExportAll: exported.some(({ importName }) => ['All', 'AllButDefault'].includes(String(importName.kind))),

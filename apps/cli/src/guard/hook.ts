@@ -23,6 +23,8 @@ export interface HookQuestion {
   readonly text: string;
   /** How long a question may wait for its answer, in milliseconds. Default 0. */
   readonly waitMs?: number;
+  /** The agent's process, for calls of MCP servers. */
+  readonly client?: string | undefined;
 }
 
 export interface HookProcess extends GuardHost {
@@ -34,7 +36,8 @@ export interface HookProcess extends GuardHost {
 /** Answers an event in this process. */
 export function answerHook(question: HookQuestion, host: HookProcess): Promise<HookAnswer> {
   const hold = { pause: host.pause, goesOn: () => true };
-  return answerWith(question, (agent, input) => openGuard(agent, input, host, host), hold);
+  const { client } = question;
+  return answerWith(question, (agent, input) => openGuard(agent, input, { ...host, client }, host), hold);
 }
 
 /** Answers an event by the guard that `open` opens for it. Rejects only if the guard's log cannot be let go. */

@@ -9,6 +9,7 @@ import { type JsonlLog, jsonlStore } from '@holdfast/session/jsonl';
 import { inTurn, type TurnOptions } from '../logs/in-turn.ts';
 import { openRedaction } from '../user/redaction.ts';
 import { guardPolicies } from './coding.ts';
+import { type HookHost, withGoverned } from './governed.ts';
 import { findWorkFolder, type GuardHost, guardFolder, homeFolder } from './place.ts';
 import { forgetOldSessions } from './retention.ts';
 import { readGuardRules } from './rules.ts';
@@ -35,7 +36,7 @@ export interface OpenGuard {
 export async function openGuard(
   agent: Agent,
   input: HookInput,
-  host: GuardHost,
+  host: HookHost,
   options: TurnOptions,
 ): Promise<OpenGuard> {
   const file = findLog(agent, input, host);
@@ -61,14 +62,17 @@ export function findLog(agent: Agent, { sessionId }: HookInput, host: GuardHost)
 export async function prepareGuard(
   agent: Agent,
   { cwd }: HookInput,
-  host: GuardHost,
+  host: HookHost,
 ): Promise<(session: Session) => Guard> {
   const { folder, workspace } = findWorkFolder(resolve(host.directory, cwd), existsSync);
   const files = await readGuardRules(workspace, host);
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
   const policies = guardPolicies({ agent: agent.name, files }, host);
-  return (session) => withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, workspace, host });
+  return (session) => {
+    const guard = withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, workspace, host });
+    return withGoverned(guard, { session, host });
+  };
 }
 
 export interface OpenLog {

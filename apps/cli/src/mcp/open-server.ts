@@ -1,4 +1,5 @@
 import type { McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
+import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import type { McpPackage } from './load.ts';
 import type { ServerEntry } from './pins.ts';
@@ -9,19 +10,22 @@ export interface OpenServerOptions {
   readonly onEvent?: (event: McpEvent) => void;
 }
 
-/** Starts a server as its client would: in the same folder, with the same environment. */
-export function openServer(
-  { name, command, args }: ServerEntry,
+/**
+ * Starts a server as its client would, in the same folder with the same environment, or connects to one.
+ *
+ * @throws HoldfastError `usage.invalid` (`header_missing`), and as `mcpTools`.
+ */
+export async function openServer(
+  entry: ServerEntry,
   { mcpTools }: Pick<McpPackage, 'mcpTools'>,
   { pins, trustAnnotations = false, onEvent }: OpenServerOptions,
   host: Host,
 ): Promise<McpTools> {
   const options: McpToolsOptions = {
-    name,
-    command,
-    args,
-    env: toEnvironment(host.environment),
-    cwd: host.directory,
+    name: entry.name,
+    ...('url' in entry
+      ? { url: entry.url, headers: readHeaders(entry.headers, host) }
+      : { command: entry.command, args: entry.args, env: toEnvironment(host.environment), cwd: host.directory }),
     inputs: 'declared',
     // The user of the client answers its questions.
     elicit: 'client',
@@ -32,6 +36,16 @@ export function openServer(
     ...(pins === undefined ? {} : { pins }),
   };
   return mcpTools(options);
+}
+
+function readHeaders(names: readonly string[], { environment }: Host): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = environment[name];
+      if (value !== undefined) return [name, value];
+      throw usageError('header_missing', `\`--header ${name}\` needs the header's value in the variable \`${name}\`.`);
+    }),
+  );
 }
 
 /** The client has set the variables of the server for this process. */

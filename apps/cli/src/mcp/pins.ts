@@ -7,35 +7,34 @@ import { readText, writeText } from '../guard/files.ts';
 import { guardFolder } from '../guard/place.ts';
 import type { Host } from '../terminal/host.ts';
 
-/** A server as a client starts it. */
-export interface ServerEntry {
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-}
+/** A program that is started, or an address with the names of the headers to send: their values are in variables of that name. */
+export type ServerPlace =
+  | { readonly command: string; readonly args: readonly string[] }
+  | { readonly url: string; readonly headers: readonly string[] };
+
+/** A server as a client uses it. */
+export type ServerEntry = { readonly name: string } & ServerPlace;
 
 /** A server as a person has seen it. Names and values of its environment are not part of it. */
-export interface PinnedServer extends ServerEntry {
+export type PinnedServer = ServerEntry & {
   readonly version: 1;
   readonly server: { readonly name: string; readonly version: string };
   readonly pins: McpPins;
   /** The texts behind the pins, for showing what changed. */
   readonly seen: Json;
-}
+};
 
-export function toPinned({ name, command, args }: ServerEntry, { server, pins, seen }: McpTools): PinnedServer {
+export function toPinned(entry: ServerEntry, { server, pins, seen }: McpTools): PinnedServer {
   return {
+    ...entry,
     version: 1,
-    name,
-    command,
-    args,
     server: { name: server.info.name, version: server.info.version },
     pins,
     seen: { server: { name: server.info.name, version: server.info.version }, ...seen },
   };
 }
 
-/** `undefined`: nobody has seen it. @throws HoldfastError `mcp.pins.invalid`, `guard.settings.unreadable`. */
+/** `undefined`: not pinned. @throws HoldfastError `mcp.pins.invalid`, `guard.settings.unreadable`. */
 export async function readPinned(entry: ServerEntry, host: Host): Promise<PinnedServer | undefined> {
   const path = pinsPath(entry, host);
   const text = await readText(path);
@@ -74,9 +73,10 @@ export async function writePinned(pinned: PinnedServer, host: Host): Promise<voi
   await writeText(pinsPath(pinned, host), `${JSON.stringify(pinned, null, 2)}\n`);
 }
 
-function pinsPath({ name, command, args }: ServerEntry, host: Host): string {
+function pinsPath(entry: ServerEntry, host: Host): string {
+  const words = 'url' in entry ? [entry.url] : [entry.command, ...entry.args];
   const digest = createHash('sha256')
-    .update(JSON.stringify([name, command, ...args]))
+    .update(JSON.stringify([entry.name, ...words]))
     .digest('hex')
     .slice(0, 24);
   return join(guardFolder(host), 'mcp', `${digest}.json`);
@@ -84,8 +84,10 @@ function pinsPath({ name, command, args }: ServerEntry, host: Host): string {
 
 const starters: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx']);
 
-/** The package that a package manager would start in whatever version is newest; `undefined`: none. */
-export function findUnversioned({ command, args }: Pick<ServerEntry, 'command' | 'args'>): string | undefined {
+/** The package that a package manager would start without a pinned version; `undefined`: none. */
+export function findUnversioned(place: ServerPlace): string | undefined {
+  if ('url' in place) return undefined;
+  const { command, args } = place;
   if (!starters.has(basename(command).replace(/\.(?:cmd|exe)$/, ''))) return undefined;
   const name = args.find((word) => !word.startsWith('-'));
   // `@scope/name@1.2.3`, `name==1.2.3`; a path is not a package.

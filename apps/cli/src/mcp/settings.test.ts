@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unwrapServers, wrapServers } from './settings.ts';
+import { type SettingsFormat, unwrapServers, wrapServers } from './settings.ts';
 
 const program = ['/usr/bin/node', '/opt/holdfast/bin.js'];
 const words = (name: string, command: string): string =>
@@ -25,7 +25,92 @@ const settings = {
   'vscode.json': `{\r\n\t"inputs": [{ "id": "key", "type": "promptString" }],\r\n\t"servers": {\r\n\t\t"a": {\r\n\t\t\t"command": "\${workspaceFolder}/run",\r\n\t\t\t"args": [\r\n\t\t\t\t// first\r\n\t\t\t\t"--key",\r\n\t\t\t\t"\${input:key}"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}`,
   'opencode.json': `{ "mcp": { "a": { "type": "local", "command": ["bun", "x", "server"], "enabled": true }, "b": { "type": "remote", "url": "https://example.com" } } }`,
   'gemini.json': `{ "theme": "dark", "mcpServers": { "a": { "command": "a" }, "b": { "httpUrl": "https://example.com" } } }`,
+  'claude_desktop_config.json': `{"mcpServers":{"a":{"command":"npx","args":["-y","a@1.0.0"]}},"globalShortcut":""}`,
+  '.cursor/mcp.json': `{ "mcpServers": { "far" : { "url" : "https://example.com/mcp", "headers" : { "X-Key": "\${env:KEY}" } } } }`,
 };
+
+const codex = `# Mine.
+model = "gpt-5" # why
+
+[mcp_servers.files]
+command = 'npx' # 'literal'
+args = [
+  "-y", # yes
+  "server",
+]
+env = { TOKEN = "CANARY-7431" }
+startup_timeout_sec = 20
+
+[mcp_servers."Bare One"]
+command = "bare" # alone
+
+[mcp_servers.far]
+url = "https://example.com/mcp"
+
+[mcp_servers.empty]
+args = []
+command = "empty"
+
+[profiles.a]
+command = "not a server"
+[mcp_servers]
+inline = { command = "inline" }
+dotted.command = "dotted"
+`;
+
+test("Codex's config.toml is wrapped where it starts a program, and restored to the byte", () => {
+  const wrapped = wrapServers(codex, program, 'toml');
+  expect(wrapped.entries).toEqual([
+    { name: 'files', state: 'changed' },
+    { name: 'Bare One', state: 'changed' },
+    { name: 'far', state: 'remote' },
+    { name: 'empty', state: 'changed' },
+    { name: 'inline', state: 'changed' },
+    { name: 'dotted', state: 'changed' },
+  ]);
+  expect(wrapped.text).toContain(
+    `command = "/usr/bin/node" # 'literal'\nargs = [${words('files', '').slice(0, -2)}'npx', \n`,
+  );
+  expect(wrapped.text).toContain(`command = "/usr/bin/node"\nargs  = [${words('bare-one', 'bare')}] # alone`);
+  expect(wrapped.text).toContain(`inline = { command = "/usr/bin/node", args  = [${words('inline', 'inline')}] }`);
+  expect(wrapped.text).toContain(`dotted.command = "/usr/bin/node"\ndotted.args  = [${words('dotted', 'dotted')}]`);
+  expect(wrapped.text).toContain('command = "not a server"');
+  expect(wrapServers(wrapped.text, program, 'toml').text).toBe(wrapped.text);
+  expect(unwrapServers(wrapped.text, 'toml').text).toBe(codex);
+  expect(unwrapServers(wrapped.text.replace('gpt-5', 'gpt-6'), 'toml').text).toBe(codex.replace('gpt-5', 'gpt-6'));
+});
+
+test.each(['[mcp_servers', 'a = ', '{ "mcpServers": {} }'])('a config.toml that is not TOML is refused: %j', (text) => {
+  expect(() => wrapServers(text, program, 'toml')).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
+});
+
+test('an address is reached by our program; headers become its environment, variables and all', () => {
+  const { text, entries } = wrapServers(settings['.cursor/mcp.json'], program);
+  expect(entries).toEqual([{ name: 'far', state: 'changed' }]);
+  expect(text).toBe(
+    `{ "mcpServers": { "far" : { "command" : "/usr/bin/node",  "args": ["/opt/holdfast/bin.js", "mcp", "wrap", "--name", "far", "--header", "X-Key", "--url", "https://example.com/mcp"], "env" : { "X-Key": "\${env:KEY}" } } } }`,
+  );
+  // As an editor writes it again.
+  const formatted = JSON.stringify(JSON.parse(text), null, 2);
+  expect(JSON.parse(unwrapServers(formatted).text)).toEqual(JSON.parse(settings['.cursor/mcp.json']));
+});
+
+test.each<{ text: string; format?: SettingsFormat }>([
+  { text: '{ "mcpServers": { "a": { "url": "https://a", "type": "sse" } } }' },
+  { text: '{ "mcpServers": { "a": { "url": "https://a", "env": {} } } }' },
+  { text: '{ "mcpServers": { "a": { "url": "https://a", "headers": { "a b": "c" } } } }' },
+  { text: '{ "mcpServers": { "a": { "url": "https://a", "headers": { "a": 1 } } } }' },
+  { text: '{ "mcpServers": { "a": { "url": 7 } } }' },
+  // Events sent by the server alone.
+  { text: '{ "mcpServers": { "a": { "url": "https://a" } } }', format: 'gemini' },
+])('an address that is not reached is left alone: $text', ({ text, format = 'json' }) => {
+  expect(wrapServers(text, program, format)).toEqual({ text, entries: [{ name: 'a', state: 'remote' }] });
+});
+
+test("a server's own `--url` is not taken for ours", () => {
+  const text = '{ "mcpServers": { "a": { "command": "npx", "args": ["server", "--url", "https://a"] } } }';
+  expect(unwrapServers(wrapServers(text, program).text).text).toBe(text);
+});
 
 test.each(Object.entries(settings))('%s is wrapped where it starts a program, and restored to the byte', (_, text) => {
   const wrapped = wrapServers(text, program);
@@ -42,7 +127,7 @@ test('the words go in front of the command, and nothing else moves', () => {
   const { text, entries } = wrapServers(settings['.mcp.json'], program);
   expect(entries).toEqual([
     { name: 'Files Server', state: 'changed' },
-    { name: 'far', state: 'remote' },
+    { name: 'far', state: 'changed' },
     { name: 'bare', state: 'changed' },
     { name: 'empty', state: 'changed' },
   ]);

@@ -1,5 +1,5 @@
-import { HoldfastError } from '@holdfast/core';
-import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { type FoundServer, findServers, type Place, type RemoteServer, type StartedServer } from './find-servers.ts';
+import { findTomlServers } from './find-toml-servers.ts';
 
 /** The state of one server in a client's settings. */
 export interface SettingsEntry {
@@ -12,6 +12,9 @@ export interface EditedSettings {
   readonly entries: readonly SettingsEntry[];
 }
 
+/** `gemini`: JSON in which `mcp wrap` cannot reach a `url` without a type. */
+export type SettingsFormat = 'json' | 'gemini' | 'toml';
+
 interface Edit {
   readonly from: number;
   readonly to: number;
@@ -19,36 +22,54 @@ interface Edit {
 }
 
 /**
- * Puts `program` with `mcp wrap` in front of the command of each server. Nothing else moves: comments, order, unknown keys,
- * environments and variables stay as they are written. Servers at an address are left alone.
+ * Puts `program` with `mcp wrap` in front of the command of each server, and in place of an address. Nothing else moves: comments, order,
+ * unknown keys, environments and variables stay as they are written.
  *
  * @throws HoldfastError `mcp.settings.invalid`.
  */
-export function wrapServers(text: string, program: readonly string[]): EditedSettings {
-  return editServers(text, ({ name, words, place }) => {
-    if (findWrapped(words.map(({ value }) => value as unknown)) !== undefined) return undefined;
-    const [first, ...rest] = program;
-    return replaceHead(text, place, {
-      head: first ?? '',
-      rest: [...rest, 'mcp', 'wrap', '--name', toServerName(name), '--'],
-    });
+export function wrapServers(text: string, program: readonly string[], format: SettingsFormat = 'json'): EditedSettings {
+  const toWords = (name: string): readonly string[] => [
+    ...program.slice(1),
+    'mcp',
+    'wrap',
+    '--name',
+    toServerName(name),
+  ];
+  const [head = ''] = program;
+  return editServers(text, format, (server) => {
+    const { name } = server;
+    if (server.kind === 'remote') return reachAddress(text, server, { head, rest: toWords(name) });
+    if (findWrapped(server) !== undefined || findAddress(server) !== undefined) return undefined;
+    return replaceHead(text, server, { head, rest: [...toWords(name), '--'] });
   });
 }
 
-/** Takes `mcp wrap` out again, to the byte, whatever else was changed since. @throws HoldfastError `mcp.settings.invalid`. */
-export function unwrapServers(text: string): EditedSettings {
-  return editServers(text, ({ words, place }) => {
-    const at = findWrapped(words.map(({ value }) => value as unknown));
-    const own = at === undefined ? undefined : words[at];
-    return own === undefined ? undefined : restoreHead(text, place, own);
+/** Removes `mcp wrap`; a file that was not changed since is equal to the original. @throws HoldfastError `mcp.settings.invalid`. */
+export function unwrapServers(text: string, format: SettingsFormat = 'json'): EditedSettings {
+  return editServers(text, format, (server) => {
+    if (server.kind === 'remote') return undefined;
+    const own = findWrapped(server);
+    if (own !== undefined) return restoreHead(text, server, own);
+    const address = findAddress(server);
+    return address === undefined ? undefined : restoreAddress(text, server, address);
   });
 }
 
-/** The position of the server's own command behind our words, which a person may have written with other flags. */
-function findWrapped(words: readonly unknown[]): number | undefined {
-  const at = words.findIndex((word, index) => index > 0 && word === 'mcp' && words[index + 1] === 'wrap');
-  const end = at === -1 ? -1 : words.indexOf('--', at + 2);
-  return end === -1 || end + 1 === words.length ? undefined : end + 1;
+/** The server's own command behind our words, which a person may have written with other flags. */
+function findWrapped({ words }: StartedServer): Place | undefined {
+  const at = findWrap(words);
+  const end = at === -1 ? -1 : words.findIndex(({ value }, index) => index >= at + 2 && value === '--');
+  return end === -1 ? undefined : words[end + 1];
+}
+
+/** The address behind our words, which is the last one. */
+function findAddress({ words, args }: StartedServer): Place | undefined {
+  const isReached = args !== undefined && findWrap(words) !== -1 && words.at(-2)?.value === '--url';
+  return isReached ? words.at(-1) : undefined;
+}
+
+function findWrap(words: readonly Place[]): number {
+  return words.findIndex(({ value }, index) => index > 0 && value === 'mcp' && words[index + 1]?.value === 'wrap');
 }
 
 /** Our name for a server: short, and of the letters that names of tools have. */
@@ -60,25 +81,19 @@ function toServerName(name: string): string {
   return plain === '' ? 'server' : plain;
 }
 
-/** Where the words of a command stand: all in one list, or the first beside a list of the others. */
-interface CommandPlace {
-  readonly command: Node;
-  readonly args: Node | undefined;
-}
-
-interface FoundServer {
-  readonly name: string;
-  readonly place: CommandPlace;
-  readonly words: readonly Node[];
-}
-
-function editServers(text: string, edit: (server: FoundServer) => readonly Edit[] | undefined): EditedSettings {
+function editServers(
+  text: string,
+  format: SettingsFormat,
+  edit: (server: FoundServer) => readonly Edit[] | undefined,
+): EditedSettings {
   const entries: SettingsEntry[] = [];
   const edits: Edit[] = [];
-  for (const { name, node } of findServers(parse(text))) {
-    const server = toServer(name, node);
-    const made = server === undefined ? undefined : edit(server);
-    entries.push({ name, state: server === undefined ? 'remote' : made === undefined ? 'unchanged' : 'changed' });
+  for (const server of format === 'toml'
+    ? findTomlServers(text)
+    : findServers(text, { needsType: format === 'gemini' })) {
+    const made = edit(server);
+    const { name, kind } = server;
+    entries.push({ name, state: made !== undefined ? 'changed' : kind === 'remote' ? 'remote' : 'unchanged' });
     edits.push(...(made ?? []));
   }
   const edited = edits
@@ -87,61 +102,20 @@ function editServers(text: string, edit: (server: FoundServer) => readonly Edit[
   return { text: edited, entries };
 }
 
-function parse(text: string): Node {
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true });
-  if (tree?.type === 'object' && errors.length === 0) return tree;
-  throw new HoldfastError(
-    'mcp.settings.invalid',
-    'The settings are not JSON with comments: they are left as they were.',
-  );
+interface OurWords {
+  readonly head: string;
+  readonly rest: readonly string[];
 }
-
-/** Claude Code and most others, VS Code, opencode, and the projects of Claude Code's own file. */
-const places: readonly (readonly string[])[] = [['mcpServers'], ['servers'], ['mcp'], ['mcp', 'servers']];
-
-function findServers(tree: Node): readonly { readonly name: string; readonly node: Node }[] {
-  const projects = membersOf(findNodeAtLocation(tree, ['projects']));
-  const lists = [
-    ...places.map((path) => findNodeAtLocation(tree, [...path])),
-    ...projects.map(({ node }) => findNodeAtLocation(node, ['mcpServers'])),
-  ];
-  return lists.flatMap(membersOf).filter(({ node }) => isServer(node));
-}
-
-function isServer(node: Node): boolean {
-  return ['command', 'url', 'httpUrl'].some((key) => findNodeAtLocation(node, [key]) !== undefined);
-}
-
-function membersOf(node: Node | undefined): readonly { readonly name: string; readonly node: Node }[] {
-  if (node?.type !== 'object') return [];
-  return (node.children ?? []).flatMap(({ children: [key, value] = [] }) =>
-    key === undefined || value?.type !== 'object' ? [] : [{ name: String(key.value), node: value }],
-  );
-}
-
-function toServer(name: string, node: Node): FoundServer | undefined {
-  const command = findNodeAtLocation(node, ['command']);
-  const args = findNodeAtLocation(node, ['args']);
-  if (command === undefined) return undefined;
-  const words = command.type === 'array' ? (command.children ?? []) : [command, ...(args?.children ?? [])];
-  const isText = words.length > 0 && words.every(({ type }) => type === 'string');
-  return isText ? { name, place: { command, args: command.type === 'array' ? undefined : args }, words } : undefined;
-}
-
-/** Two spaces, as nobody writes it: a list that was not there before, and goes again. */
-const bareArgs = ',  "args": [';
 
 /** The first word is replaced, and `rest` and the first word, as it was written, go in front of the others. */
 function replaceHead(
   text: string,
-  { command, args }: CommandPlace,
-  { head, rest }: { readonly head: string; readonly rest: readonly string[] },
+  { command, args, bareArgs }: StartedServer,
+  { head, rest }: OurWords,
 ): readonly Edit[] {
   const first = command.type === 'array' ? command.children?.[0] : command;
   if (first === undefined) return [];
-  const own = rawOf(text, first);
-  const words = [...rest.map((word) => JSON.stringify(word)), own].join(', ');
+  const words = [...rest.map((word) => JSON.stringify(word)), rawOf(text, first)].join(', ');
   const put = JSON.stringify(head);
   const { from, to } = rangeOf(first);
   if (command.type === 'array') return [{ from, to, text: `${put}, ${words}` }];
@@ -155,20 +129,21 @@ function replaceHead(
 }
 
 /** The inverse: `own` is the server's first word, behind ours. */
-function restoreHead(text: string, { command, args }: CommandPlace, own: Node): readonly Edit[] {
+function restoreHead(text: string, { command, args, bareArgs }: StartedServer, own: Place): readonly Edit[] {
   const put = rawOf(text, own);
   const { from, to } = rangeOf(command);
   if (command.type === 'array') {
     const first = command.children?.[0];
     return first === undefined ? [] : [{ from: first.offset, to: rangeOf(own).to, text: put }];
   }
-  const first = args?.children?.[0];
+  const words = args?.children ?? [];
+  const [first] = words;
   if (args === undefined || first === undefined) return [];
-  const isLast = args.children?.at(-1) === own;
-  if (isLast && text.startsWith(bareArgs, to)) return [{ from, to: rangeOf(args).to, text: put }];
+  const at = words.findIndex(({ offset }) => offset === own.offset);
+  if (at === words.length - 1 && text.startsWith(bareArgs, to)) return [{ from, to: rangeOf(args).to, text: put }];
   // With the comma and space that were put behind our words, or what an editor has made of them.
   const { to: behind } = rangeOf(own);
-  const next = args.children?.[args.children.indexOf(own) + 1];
+  const next = words[at + 1];
   const end = next === undefined ? behind : text.startsWith(', ', behind) ? behind + 2 : next.offset;
   return [
     { from, to, text: put },
@@ -176,10 +151,42 @@ function restoreHead(text: string, { command, args }: CommandPlace, own: Node): 
   ];
 }
 
-function rawOf(text: string, node: Node): string {
-  return text.slice(node.offset, node.offset + node.length);
+/** Starts our program, which reaches the address; headers become the environment of the entry, where the client keeps them to itself. */
+function reachAddress(text: string, { reached }: RemoteServer, { head, rest }: OurWords): readonly Edit[] | undefined {
+  if (reached === undefined) return undefined;
+  const { key, url, headers, type } = reached;
+  const flags = (headers?.names ?? []).flatMap((name) => ['--header', name]);
+  const words = [...rest, ...flags, '--url'].map((word) => JSON.stringify(word));
+  const put = `${JSON.stringify(head)},  "args": [${[...words, rawOf(text, url)].join(', ')}]`;
+  return [
+    { ...rangeOf(key), text: '"command"' },
+    { ...rangeOf(url), text: put },
+    ...(headers === undefined ? [] : [{ ...rangeOf(headers.key), text: '"env"' }]),
+    ...(type === undefined ? [] : [{ ...rangeOf(type), text: '"stdio"' }]),
+  ];
 }
 
-function rangeOf({ offset, length }: Node): { readonly from: number; readonly to: number } {
+function restoreAddress(
+  text: string,
+  { command, args, words, keys, type }: StartedServer,
+  url: Place,
+): readonly Edit[] {
+  const between = args === undefined ? '' : text.slice(rangeOf(command).to, args.offset);
+  // A list that a person has moved is theirs.
+  if (args === undefined || keys.command === undefined || !/^\s*,\s*"args"\s*:\s*$/.test(between)) return [];
+  const hasHeaders = words.some(({ value }) => value === '--header') && keys.env !== undefined;
+  return [
+    { ...rangeOf(keys.command), text: '"url"' },
+    { from: command.offset, to: rangeOf(args).to, text: rawOf(text, url) },
+    ...(hasHeaders && keys.env !== undefined ? [{ ...rangeOf(keys.env), text: '"headers"' }] : []),
+    ...(type === undefined ? [] : [{ ...rangeOf(type), text: '"http"' }]),
+  ];
+}
+
+function rawOf(text: string, { offset, length }: Place): string {
+  return text.slice(offset, offset + length);
+}
+
+function rangeOf({ offset, length }: Place): { readonly from: number; readonly to: number } {
   return { from: offset, to: offset + length };
 }

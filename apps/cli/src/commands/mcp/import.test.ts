@@ -6,7 +6,7 @@ import { runHere } from '../../testing/test-program.ts';
 
 const settings = `{
   // Mine.
-  "mcpServers": { "files": { "command": "npx", "args": ["server"], "env": { "TOKEN": "CANARY-7431" } }, "far": { "url": "https://example.com" } }
+  "mcpServers": { "files": { "command": "npx", "args": ["server"], "env": { "TOKEN": "CANARY-7431" } }, "far": { "url": "https://example.com" }, "old": { "url": "https://example.com/sse", "type": "sse" } }
 }
 `;
 
@@ -26,7 +26,11 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
       terminals: isPerson ? ['stdin'] : [],
     });
   const wrapped = await run('import');
-  expect(wrapped).toMatchObject({ exitCode: 0, stdout: 'files: wrapped\nfar: left alone: not a program\n' });
+  expect(wrapped).toMatchObject({
+    exitCode: 0,
+    stdout:
+      'files: wrapped\nfar: wrapped\nold: left alone: neither a program nor an address that `mcp wrap` can reach\n',
+  });
   expect(readFileSync(real, 'utf8')).toContain('"mcp", "wrap", "--name", "files", "--", "npx", "server"');
   expect(statSync(real).mode & 0o777).toBe(0o644);
   expect(await run('import')).toMatchObject({ stdout: expect.stringContaining('files: not wrapped') });
@@ -41,11 +45,12 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
 
 test.each([
   { files: {}, says: 'usage.invalid: file_missing', exitCode: 2 },
-  { files: { '.mcp.json': '[mcp_servers]' }, says: 'mcp.settings.invalid', exitCode: 1 },
-])('a file that cannot be changed: $says', async ({ files, says, exitCode }) => {
+  { files: { '.mcp.json': '[mcp_servers]' }, says: 'not JSON with comments', exitCode: 1 },
+  { files: { 'config.toml': '[mcp_servers' }, file: 'config.toml', says: 'not TOML', exitCode: 1 },
+])('a file that cannot be changed: $says', async ({ files, file = '.mcp.json', says, exitCode }) => {
   const folder = await createFolder(files);
   onTestFinished(() => folder[Symbol.asyncDispose]());
-  const ended = await runHere(['mcp', 'import', '.mcp.json'], { directory: folder.path, trusted: false });
+  const ended = await runHere(['mcp', 'import', file], { directory: folder.path, trusted: false });
   expect(ended).toMatchObject({ exitCode, stderr: expect.stringContaining(says) });
 });
 

@@ -1,10 +1,10 @@
 import { chmod, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { readText, writeText } from '../../guard/files.ts';
 import { requirePerson } from '../../guard/person.ts';
 import { resolveLinks } from '../../guard/place.ts';
-import { type EditedSettings, unwrapServers, wrapServers } from '../../mcp/settings.ts';
+import { type EditedSettings, type SettingsFormat, unwrapServers, wrapServers } from '../../mcp/settings.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printLines } from '../../terminal/print.ts';
@@ -19,7 +19,7 @@ export interface ImportOptions {
 }
 
 /**
- * Puts `mcp wrap` in front of every server that a client's settings start, or takes it out again.
+ * Puts `mcp wrap` in front of every server in a client's settings, or takes it out again.
  *
  * @throws HoldfastError `usage.invalid` (`file_missing`), `mcp.settings.invalid`, `guard.person_required`, `guard.settings.*`.
  */
@@ -39,7 +39,11 @@ export async function importSettings({ file, program, restore }: ImportOptions, 
     await chmod(path, mode);
   }
   const changed = restore ? 'restored' : 'wrapped';
-  const states = { changed, unchanged: `not ${changed}: nothing to do`, remote: 'left alone: not a program' } as const;
+  const states = {
+    changed,
+    unchanged: `not ${changed}: nothing to do`,
+    remote: 'left alone: neither a program nor an address that `mcp wrap` can reach',
+  } as const;
   const lines = entries.map(({ name, state }) => `${toPrintable(name)}: ${states[state]}`);
   printLines(host, lines.length === 0 ? [`No servers in ${toPrintable(path)}.`] : lines);
   return 0;
@@ -50,12 +54,19 @@ function edit(
   { program, restore, path }: Omit<ImportOptions, 'file'> & { path: string },
 ): EditedSettings {
   try {
-    return restore ? unwrapServers(text) : wrapServers(text, program);
+    const format = toFormat(path);
+    return restore ? unwrapServers(text, format) : wrapServers(text, program, format);
   } catch (cause) {
     if (!isHoldfastError(cause)) throw cause;
-    throw new HoldfastError('mcp.settings.invalid', `\`${path}\` is not JSON with comments: it is left as it was.`, {
+    const what = toFormat(path) === 'toml' ? 'TOML' : 'JSON with comments';
+    throw new HoldfastError('mcp.settings.invalid', `\`${path}\` is not ${what}: it is left as it was.`, {
       data: { path },
       cause,
     });
   }
+}
+
+function toFormat(path: string): SettingsFormat {
+  if (extname(path) === '.toml') return 'toml';
+  return basename(dirname(path)) === '.gemini' ? 'gemini' : 'json';
 }

@@ -1,11 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../flags/command.ts';
-import { readSeconds } from '../../flags/values.ts';
+import { collect, readSeconds } from '../../flags/values.ts';
+import type { ServerEntry } from '../../mcp/pins.ts';
+import { usageError } from '../../terminal/failure.ts';
 
 const help = `
 Examples:
   $ holdfast mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
-  $ holdfast mcp import .mcp.json                 wrap every server that it starts; \`restore\` takes it back
+  $ holdfast mcp import .mcp.json                 wrap every server in it; \`restore\` undoes it
+  $ holdfast mcp wrap --header Authorization --url https://example.com/mcp     with the header's value in the variable \`Authorization\`
   $ holdfast mcp pin -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .           show what the server offers
   $ holdfast mcp pin --accept -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .  and pin it
   $ holdfast mcp wrap --name github --session work -- docker run -i ghcr.io/github/github-mcp-server
@@ -18,8 +21,13 @@ A pinned server is held to what you have seen: a tool that was changed or added 
 
 Needs the package @holdfast/mcp.`;
 
-interface WrapFlags {
+interface PlaceFlags {
   readonly name: string;
+  readonly url?: string;
+  readonly header?: readonly string[];
+}
+
+interface WrapFlags extends PlaceFlags {
   readonly session?: string;
   readonly wait: number;
   readonly trustAnnotations?: boolean;
@@ -30,40 +38,42 @@ export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .command('wrap')
     .description('stand between an MCP client and a server')
-    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[command]', 'the program of the server, after `--`')
     .argument('[args...]', 'its arguments')
     .option('--name <name>', 'name of the server in the log and in policies', readName, 'server')
+    .option('--url <address>', 'the address of the server, in place of a program')
+    .option(
+      '--header <name>',
+      'send this header to it, with the value of the variable of that name; repeatable',
+      collect,
+    )
     .option('--session <name>', 'one session for every client that says this name (default: one a client process)')
     .option('--wait <seconds>', 'how long a call waits for a person where the client cannot ask', readSeconds, 30)
     .option('--trust-annotations', "believe the server's hints about which tools only read")
-    .action(async (program: string, args: readonly string[], { trustAnnotations, wait, name, session }: WrapFlags) => {
+    .action(async (program: string | undefined, args: readonly string[], flags: WrapFlags) => {
       const { wrapServer } = await import('./wrap.ts');
-      const options = {
-        command: program,
-        args,
-        name,
-        session,
-        waitMs: wait * 1_000,
-        trustAnnotations: trustAnnotations === true,
-      };
-      end(await wrapServer(options, host));
+      const { trustAnnotations, wait, session } = flags;
+      const options = { session, waitMs: wait * 1_000, trustAnnotations: trustAnnotations === true };
+      end(await wrapServer(toEntry(program, args, flags), options, host));
     });
   command
     .command('pin')
     .description('show how a server differs from what you have seen of it, and accept that')
-    .argument('<command>', 'the program of the server, after `--`')
+    .argument('[command]', 'the program of the server, after `--`')
     .argument('[args...]', 'its arguments')
     .option('--name <name>', 'name of the server, as for `wrap`', readName, 'server')
+    .option('--url <address>', 'the address of the server, in place of a program')
+    .option('--header <name>', 'send this header to it, as for `wrap`; repeatable', collect)
     .option('--accept', 'pin the server as it is now')
-    .action(async (program: string, args: readonly string[], { name, accept }: PinFlags) => {
+    .action(async (program: string | undefined, args: readonly string[], flags: PinFlags) => {
       const { pinServer } = await import('./pin.ts');
-      end(await pinServer({ name, command: program, args }, { accept: accept === true }, host));
+      end(await pinServer(toEntry(program, args, flags), { accept: flags.accept === true }, host));
     });
   const edit = (name: 'import' | 'restore', description: string): void => {
     command
       .command(name)
       .description(description)
-      .argument('<file>', 'settings of a client, such as .mcp.json or ~/.claude.json')
+      .argument('<file>', 'settings of a client, such as .mcp.json, ~/.claude.json or ~/.codex/config.toml')
       .action(async (file: string) => {
         const { importSettings } = await import('./import.ts');
         const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''];
@@ -71,12 +81,24 @@ export function declare(command: Command, { host, end }: CommandContext): void {
       });
   };
   edit('import', "write `mcp wrap` in front of every server in a client's settings");
-  edit('restore', 'take it out again, to the byte');
+  edit('restore', 'remove it again');
 }
 
-interface PinFlags {
-  readonly name: string;
+interface PinFlags extends PlaceFlags {
   readonly accept?: boolean;
+}
+
+function toEntry(
+  command: string | undefined,
+  args: readonly string[],
+  { name, url, header = [] }: PlaceFlags,
+): ServerEntry {
+  if (command !== undefined && url === undefined && header.length === 0) return { name, command, args };
+  if (command === undefined && url !== undefined) return { name, url, headers: header };
+  throw usageError(
+    'server_missing',
+    'Say which server: its program after `--`, or its address by `--url`, with `--header` for what it needs.',
+  );
 }
 
 function readName(text: string): string {

@@ -9,7 +9,7 @@ import { runHere } from '../../testing/test-program.ts';
 const server = fileURLToPath(new URL('../../../../../packages/mcp/src/test-stdio-server.ts', import.meta.url));
 const command = ['--', process.execPath, '--conditions=holdfast-source', server];
 
-describe('mcp pin', { timeout: 60_000 }, () => {
+describe('mcp pin', { timeout: 240_000 }, () => {
   test('shows the difference, and pins it when a person accepts', async () => {
     const folder = await createFolder();
     onTestFinished(() => folder[Symbol.asyncDispose]());

@@ -41,7 +41,7 @@ async function callAll(path: string, place: Partial<McpToolsOptions>): Promise<r
 
 const expected = ['greet', 'write_file', 'read_file', 'write_file'];
 
-describe('serve --mcp', { timeout: 60_000 }, () => {
+describe('serve --mcp', { timeout: 240_000 }, () => {
   const words = [program, 'serve', '--mcp', '--session', 'work'];
 
   test.each(['legacy', 'auto'] as const)('offers the tools of a run over stdin and stdout (%s)', async (era) => {
@@ -85,7 +85,13 @@ describe('serve --mcp', { timeout: 60_000 }, () => {
     { argv: ['mcp', 'wrap', '--session', 'A', '--', 'node'], says: 'usage.invalid: session_invalid' },
     { argv: ['mcp', 'wrap', '--name', 'A b', '--', 'node'], says: '1 to 24 of a-z' },
     { argv: ['mcp', 'pin', '--name', 'A b', '--', 'node'], says: '1 to 24 of a-z' },
-    { argv: ['mcp', 'wrap'], says: "missing required argument 'command'" },
+    { argv: ['mcp', 'wrap'], says: 'usage.invalid: server_missing' },
+    { argv: ['mcp', 'pin'], says: 'usage.invalid: server_missing' },
+    { argv: ['mcp', 'wrap', '--url', 'http://127.0.0.1:1', '--', 'node'], says: 'usage.invalid: server_missing' },
+    {
+      argv: ['mcp', 'pin', '--url', 'http://127.0.0.1:1', '--header', 'X-None'],
+      says: 'usage.invalid: header_missing',
+    },
   ])('$argv is a usage error', async ({ argv, says }) => {
     const { path } = await createWorld();
     const { exitCode, stderr } = await runHere(argv, { directory: path, trusted: false });

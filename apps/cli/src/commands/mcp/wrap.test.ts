@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Tool } from '@holdfast/core';
+import { defineTool, type Tool } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
-import { type Elicit, type McpTools, mcpTools } from '@holdfast/mcp';
+import { type Elicit, keepOpen, listenMcp, type McpTools, mcpTools, serveMcp } from '@holdfast/mcp';
+import { jsonSchema } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -17,6 +18,12 @@ import { answerCalls } from '../answer/answer-calls.ts';
 const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const server = fileURLToPath(new URL('../../../../../packages/mcp/src/test-stdio-server.ts', import.meta.url));
 const node = [process.execPath, '--conditions=holdfast-source'] as const;
+
+const inputSchema = jsonSchema<{ path: string }>({
+  type: 'object',
+  properties: { path: { type: 'string' } },
+  required: ['path'],
+});
 
 interface World {
   readonly path: string;
@@ -99,7 +106,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('a wrapped server', { timeout: 60_000 }, () => {
+describe('a wrapped server', { timeout: 240_000 }, () => {
   test.each(['legacy', 'auto'] as const)(
     'has its own names, and its calls are judged and recorded (%s)',
     async (era) => {
@@ -124,6 +131,21 @@ describe('a wrapped server', { timeout: 60_000 }, () => {
       expect(ends.map(({ name }) => name)).toEqual(['server_read_file', 'server_read_file']);
     },
   );
+
+  test('reaches a server at an address, with the headers that it needs', async () => {
+    const world = await createWorld();
+    const greet = defineTool({ name: 'read_file', description: 'Reads.', inputSchema, execute: ({ path }) => path });
+    const serving = serveMcp({ tools: [greet] }, { sessions: keepOpen(createSession()) });
+    const { url, close } = await listenMcp(serving, { tokens: new Map([['CANARY-7431', 'test']]) });
+    onTestFinished(close);
+    const words = ['mcp', 'wrap', '--session', 'test', '--header', 'Authorization', '--url', url];
+    const environment = { ...world.environment, Authorization: 'Bearer CANARY-7431' };
+    const imported = await connect({ ...world, environment, words: () => [program, ...words] });
+    expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok', text: '"a.txt"' });
+    const denied = await call(imported, 'read_file', { path: join(world.path, '.env') });
+    expect(denied).toMatchObject({ kind: 'failed', text: expect.stringContaining('holds secrets') });
+    expect(readFileSync(world.log, 'utf8')).not.toContain('CANARY');
+  });
 
   test('asks the user of a client that can ask', async () => {
     const world = await createWorld();

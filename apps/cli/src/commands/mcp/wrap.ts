@@ -3,19 +3,21 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { createFacts, mcpFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 import type { McpEvent, McpTools } from '@holdfast/mcp';
+import { identifyClient } from '../../guard/client-process.ts';
 import { codingPolicies } from '../../guard/coding.ts';
+import { announceGoverned } from '../../guard/governed.ts';
 import { findWorkFolder, guardFolder, homeFolder, resolveLinks } from '../../guard/place.ts';
 import { readGuardRules } from '../../guard/rules.ts';
-import { identifyClient } from '../../mcp/client-process.ts';
 import { loadMcp } from '../../mcp/load.ts';
 import { openServer } from '../../mcp/open-server.ts';
 import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
+import { readFirst } from '../../mcp/read-first.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
 
-export interface WrapOptions extends ServerEntry {
+export interface WrapOptions {
   readonly session: string | undefined;
   readonly waitMs: number;
   readonly trustAnnotations: boolean;
@@ -27,22 +29,26 @@ export interface WrapOptions extends ServerEntry {
  *
  * @throws HoldfastError `mcp.not_installed`, `usage.*`, `config.policy.invalid`.
  */
-export async function wrapServer(options: WrapOptions, host: Host): Promise<ExitCode> {
-  const { name, waitMs, trustAnnotations } = options;
+export async function wrapServer(entry: ServerEntry, options: WrapOptions, host: Host): Promise<ExitCode> {
+  const { name } = entry;
+  const { waitMs, trustAnnotations } = options;
   const mcp = await loadMcp();
   const { folder, workspace } = findWorkFolder(host.directory, existsSync);
-  const policies = codingPolicies('mcp', host, await readGuardRules(workspace, host));
+  const policies = [...codingPolicies('mcp', host, await readGuardRules(workspace, host)), readFirst()];
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk() };
   const facts = createFacts({ describers: [mcpFacts({ server: name })], view });
-  const id = toSessionId(options, host);
+  const id = toSessionId(entry, options.session, host);
   const sessions = new SessionTurns({ id, workspace: openGuardFolder(host) }, host);
   const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
   let imported: Promise<McpTools> | undefined;
+  let takeBack = (): void => undefined;
   const open = async (): Promise<McpTools> => {
     try {
-      const pinned = await readPinned(options, host);
-      imported = openServer(options, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
-      return await imported;
+      const pinned = await readPinned(entry, host);
+      imported = openServer(entry, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
+      const opened = await imported;
+      takeBack = announceGoverned({ name, session: id }, host);
+      return opened;
     } catch (thrown) {
       // The client learns only that there was an error.
       reportFailure(thrown, host);
@@ -53,6 +59,7 @@ export async function wrapServer(options: WrapOptions, host: Host): Promise<Exit
   const connected = serving.stdio({ input: host.stdin, output: host.stdout });
   const stopListening = host.onInterrupt(() => void connected.close());
   await connected.closed;
+  takeBack();
   stopListening();
   await serving.close();
   // A server that did not start has nothing to end; `open` has reported why.
@@ -69,7 +76,7 @@ function openGuardFolder(host: Host): string {
 }
 
 /** One session for a client process and an entry of its configuration. */
-function toSessionId({ command, args, name, session }: WrapOptions, host: Host): string {
+function toSessionId(entry: ServerEntry, session: string | undefined, host: Host): string {
   if (session !== undefined) {
     if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(session)) {
       throw usageError(
@@ -79,7 +86,9 @@ function toSessionId({ command, args, name, session }: WrapOptions, host: Host):
     }
     return `mcp-${session}`;
   }
-  const identity = [identifyClient(), host.directory, name, command, ...args].join('\0');
+  const { name } = entry;
+  const words = 'url' in entry ? [entry.url] : [entry.command, ...entry.args];
+  const identity = [identifyClient(), host.directory, name, ...words].join('\0');
   return `mcp-${name.replaceAll('_', '-')}-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
 }
 

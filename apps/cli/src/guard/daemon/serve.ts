@@ -195,7 +195,7 @@ class SocketDaemon implements Daemon {
   /** `isGone`: the hook does not wait any longer, so that its call must not be let through. */
   #decide(question: HookQuestion, directory: string, isGone: () => boolean): Promise<HookAnswer> {
     this.#askedAtMs = Date.now();
-    const host = { environment: this.announcement.environment, directory };
+    const host = { environment: this.announcement.environment, directory, client: question.client };
     const open = async (agent: Agent, input: HookInput): Promise<OpenGuard> => {
       const opened = await this.#sessions.take(agent, input, host, this.#turn(Date.now()));
       if (!isGone()) return opened;
@@ -253,7 +253,8 @@ function readQuestion(line: string, token: string): DaemonQuestion | 'leave' | u
   if (value['leave'] === true) return 'leave';
   const isWhole =
     ['agent', 'text', 'directory'].every((name) => typeof value[name] === 'string') &&
-    (value['waitMs'] === undefined || Number.isSafeInteger(value['waitMs']));
+    (value['waitMs'] === undefined || Number.isSafeInteger(value['waitMs'])) &&
+    ['string', 'undefined'].includes(typeof value['client']);
   // Checked above.
   return isWhole ? (value as unknown as DaemonQuestion) : undefined;
 }

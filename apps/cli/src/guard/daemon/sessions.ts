@@ -1,6 +1,7 @@
 import type { Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { inTurn, type TurnOptions } from '../../logs/in-turn.ts';
+import type { HookHost } from '../governed.ts';
 import type { GuardHost } from '../place.ts';
 import { findLog, type LogFile, type OpenGuard, type OpenLog, openLog, prepareGuard } from '../session.ts';
 
@@ -28,7 +29,7 @@ export class HeldSessions {
   }
 
   /** The guard of an agent's session, for one event. @throws as `openGuard`. */
-  take(agent: Agent, input: HookInput, host: GuardHost, options: TurnOptions): Promise<OpenGuard> {
+  take(agent: Agent, input: HookInput, host: HookHost, options: TurnOptions): Promise<OpenGuard> {
     const file = findLog(agent, input, host);
     const held = this.#held.get(file.id) ?? new HeldSession(file, host);
     this.#held.set(file.id, held);

@@ -1,14 +1,9 @@
-// The official conformance suite uses this program: `server` is the proxy in front of a server of the SDK with the suite's fixtures, over
-// HTTP; with an address it is a client that lists and calls every tool there.
-
-import { executeToolCall } from '@holdfast/executor';
-import { keepOpen, listenMcp, mcpTools, serveMcp } from '@holdfast/mcp';
+import { keepOpen, type Listening, listenMcp, mcpTools, serveMcp } from '@holdfast/mcp';
 import { createSession } from '@holdfast/session';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client';
 import { type CallToolResult, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
-const role = process.argv.at(-1) ?? '';
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const sound = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
 const image = { type: 'image', data: pixel, mimeType: 'image/png' } as const;
@@ -116,7 +111,8 @@ function openFixtures(): Transport {
   return near;
 }
 
-async function serve(): Promise<void> {
+/** The proxy in front of a server of the SDK with the fixtures of the conformance suite, over HTTP. */
+export async function serveFixtures(): Promise<Listening> {
   const source = await mcpTools({ name: 'fixtures', transport: openFixtures, dangerous: false, inputs: 'declared' });
   const serving = serveMcp(source, { sessions: keepOpen(createSession()) });
   // The suite sends no token.
@@ -129,24 +125,8 @@ async function serve(): Promise<void> {
       return serving.fetch(new Request(request, { headers }), access);
     },
   };
-  const { url } = await listenMcp(open, {
+  return await listenMcp(open, {
     tokens: new Map([['suite', 'suite']]),
     origins: ['localhost', '127.0.0.1'],
   });
-  console.log(url);
 }
-
-async function callAll(url: string): Promise<void> {
-  const era = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION']?.startsWith('2025') === true ? 'legacy' : 'auto';
-  const imported = await mcpTools({ name: 'suite', url, era, dangerous: false });
-  for (const { name } of imported.tools) {
-    const options = { tools: imported.tools, session: createSession() };
-    console.log(
-      await executeToolCall({ name, arguments: name.endsWith('add_numbers') ? { a: 5, b: 3 } : {} }, options),
-    );
-  }
-  await imported.close();
-}
-
-if (role === 'server') await serve();
-else await callAll(role);
