@@ -17,7 +17,7 @@ export interface Folders {
 
 export interface Started {
   readonly prompt: string;
-  /** Goes on with the session before. */
+  /** Continues the session before. */
   readonly resumed: boolean;
   readonly url: string;
   readonly folders: Folders;

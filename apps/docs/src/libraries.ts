@@ -21,7 +21,7 @@ interface Manifest {
 /** The repository that this file is in. */
 export const repository: string = fileURLToPath(new URL('../../../', import.meta.url));
 
-// What a first program needs.
+// The packages of a first program.
 const first = ['kit', 'core', 'executor', 'policy', 'prompt', 'session', 'schema', 'filesystem', 'planning'];
 
 /** The packages of `packages/`: those of a first program, then the others in name order. */

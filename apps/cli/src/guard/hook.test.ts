@@ -193,7 +193,14 @@ describe('fails closed', () => {
       stdout: '',
       stderr: "Holdfast's hook failed, so the call is denied: it could not decide in time\n",
     });
-    for (const { fields } of Object.values(installations)) expect(fields['timeout']).toBe(10);
+    const given = Object.entries(installations).map(([agent, { fields }]) => [agent, fields['timeout']]);
+    // In seconds, for Gemini CLI in milliseconds; the module of pi has its own timer.
+    expect(given).toEqual([
+      ['claude-code', 10],
+      ['codex', 10],
+      ['gemini', 10_000],
+      ['pi', undefined],
+    ]);
   });
 
   test('with a log that was changed', async () => {

@@ -55,7 +55,7 @@ const told = (hook_event_name, event, ctx) => ({
 });
 
 export default function (pi) {
-  // What it throws blocks the call.
+  // An exception blocks the call.
   pi.on('tool_call', async (event, ctx) => {
     await ask(told('tool_call', event, ctx));
   });
@@ -87,7 +87,7 @@ export function readModule(text: string | undefined, agent: string): readonly st
 /**
  * The module that starts a hook by `words`; without `words`: nothing, since the whole file is ours.
  *
- * @throws HoldfastError `guard.settings.invalid` for a file of somebody else's; it is left alone.
+ * @throws HoldfastError `guard.settings.invalid` for a file that is not ours; it is left alone.
  */
 export function editModule(text: string | undefined, agent: string, words: readonly string[] | undefined): string {
   if (text !== undefined && readModule(text, agent) === undefined) {

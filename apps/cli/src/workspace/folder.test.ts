@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { findProtectedPaths, openWorkspace, shortenPath } from './folder.ts';
 
-const policyFile = 'holdfast.policy.json';
+const policyFiles = ['holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'];
 const find = (workspace: string, toolsFolder: string | undefined, ...imported: readonly string[]) =>
   findProtectedPaths(workspace, { toolsFolder, imported });
 
@@ -14,11 +14,11 @@ test('links are resolved before comparing the tools folder with the workspace', 
   await symlink(at('work'), at('link'));
   const workspace = await openWorkspace('link', folder.path);
   expect(workspace).toBe(at('work'));
-  expect(await find(workspace, at('link/plugins'))).toEqual([policyFile, 'plugins']);
-  expect(await find(workspace, at('elsewhere'))).toEqual([policyFile]);
+  expect(await find(workspace, at('link/plugins'))).toEqual([...policyFiles, 'plugins']);
+  expect(await find(workspace, at('elsewhere'))).toEqual([...policyFiles]);
   // Not inside the workspace, although its path has the same prefix.
-  expect(await find(workspace, at('workspace'))).toEqual([policyFile]);
-  expect(await find(workspace, undefined)).toEqual([policyFile]);
+  expect(await find(workspace, at('workspace'))).toEqual([...policyFiles]);
+  expect(await find(workspace, undefined)).toEqual([...policyFiles]);
 });
 
 test('code imported from the workspace is protected like its tools folder', async () => {
@@ -26,9 +26,9 @@ test('code imported from the workspace is protected like its tools folder', asyn
   const at = (path: string): string => join(folder.path, path);
   await symlink(at('work/own'), at('linked'));
   const imported = [at('linked/git.ts'), at('work/own/git.ts'), at('elsewhere/b.ts')];
-  expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([policyFile, 'plugins', 'own/git.ts']);
+  expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([...policyFiles, 'plugins', 'own/git.ts']);
   // A missing path can be created.
-  expect(await find(at('work'), undefined, at('linked/deep/gone.ts'))).toEqual([policyFile, 'own/deep/gone.ts']);
+  expect(await find(at('work'), undefined, at('linked/deep/gone.ts'))).toEqual([...policyFiles, 'own/deep/gone.ts']);
   await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({
     code: 'usage.invalid',
     reason: 'tools_around_workspace',

@@ -25,7 +25,7 @@ const idle =
     ' ',
   );
 
-/** What Gemini CLI's own way to read an argument leaves open. */
+/** The places that Gemini CLI's own reading of an argument leaves open. */
 const ownWays: Describer = {
   name,
   describe({ tool, input }, { folder, disk }) {
@@ -154,7 +154,7 @@ function readToolName(fields: JsonObject): string {
   return `mcp__${textField(name, server as JsonObject, 'server_name')}__${textField(name, server as JsonObject, 'tool_name')}`;
 }
 
-/** What a person typed: files named with `@` are added below. */
+/** The text that a person typed: files named with `@` are added below. */
 function withoutFiles(prompt: string): string {
   return prompt.split('\n--- Content from referenced files ---')[0] ?? '';
 }

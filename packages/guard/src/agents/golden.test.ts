@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Agent, gemini, pi, runHook } from '../agents.ts';
 import { createGuard } from '../index.ts';
 
-// What these agents sent to a hook in one run each, against a scripted model: paths and ids shortened, nothing else.
+// Events that these agents sent to a hook in one run each, against a scripted model: paths and ids shortened, nothing else.
 const read = (name: string): readonly string[] =>
   readFileSync(new URL(`golden/${name}.jsonl`, import.meta.url), 'utf8')
     .trimEnd()

@@ -104,7 +104,7 @@ function readCall(fields: JsonObject, told: JsonObject): GuardedCall {
   };
 }
 
-/** What a person typed. A message that steers arrives while calls are running, and one of an extension is not a person's. */
+/** The text that a person typed. A message that steers arrives while calls are running, and one of an extension is not a person's. */
 function readInput(told: JsonObject): HookEvent {
   if (told['streamingBehavior'] !== undefined || told['source'] === 'extension') return { type: 'other' };
   return { type: 'prompt', request: optionalText(told, 'text') ?? '' };

@@ -124,7 +124,7 @@ export const own = definePlugin({ name: 'own', version: Version.one, description
 
 test('a plugin file with an enum is loaded by an installed tsx, otherwise the error suggests it', async () => {
   const files = { 'holdfast.config.ts': "export default { plugins: ['./own.ts'] };\n", 'own.ts': plugin };
-  const code = `import { mergeConfig } from ${JSON.stringify(new URL('../index.ts', import.meta.url).href)};
+  const code = `import { mergeConfig } from ${JSON.stringify(new URL('../config.ts', import.meta.url).href)};
     import { openRegistry, readConfig } from ${JSON.stringify(node)};
     const config = mergeConfig((await readConfig({ directory: process.cwd() })).layers);
     const { used, diagnostics } = await openRegistry(config, { directory: process.cwd() });

@@ -85,7 +85,7 @@ test.each([
 ])('a tool of $form with the name of a file tool is refused', async ({ file = 'clash.mjs', source, place }) => {
   const { exitCode, text } = await check({ [`tools/${file}`]: source });
   expect(exitCode).toBe(1);
-  expect(text).toContain(`${file}:1:1 error tool.name.taken`);
+  expect(text).toContain(`${file}:1:1 error tool.invalid: name.taken`);
   expect(text).toContain('`read_file`');
   expect(text).toContain(`Give the tool another \`name\` ${place}.`);
   expect(text).toContain('0 valid tools');

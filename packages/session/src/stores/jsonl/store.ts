@@ -152,7 +152,7 @@ export function tooLong(seq: number, bytes: number, where: JsonObject = {}): Hol
   return new HoldfastError(
     'log.write_failed',
     `Record ${seq} has ${bytes} bytes; the limit is ${maxLineBytes}. Store large data in files, and their names in the session.`,
-    { data: { ...where, reason: 'record.too_long', seq, bytes, maxBytes: maxLineBytes } },
+    { data: { reason: 'record.too_long', ...where, seq, bytes, maxBytes: maxLineBytes } },
   );
 }
 
