@@ -47,7 +47,7 @@ test.each(['>'.repeat(10_000), '- '.repeat(5_000), '> - '.repeat(2_500)])(
 );
 
 test.each(hostileTexts)('%j has only our elements, without attributes of its own', (text) => {
-  checkElements(text);
+  expectOurElements(text);
 });
 
 test('property: any text has only our elements, without attributes of its own', () => {
@@ -73,10 +73,10 @@ test('property: any text has only our elements, without attributes of its own', 
     '\\',
     '"',
   );
-  fc.assert(fc.property(fc.array(word, { maxLength: 60 }), (words) => checkElements(words.join(''))));
+  fc.assert(fc.property(fc.array(word, { maxLength: 60 }), (words) => expectOurElements(words.join(''))));
 });
 
-function checkElements(text: string): void {
+function expectOurElements(text: string): void {
   const allowed = 'main pre div p strong em code ul ol li blockquote table thead tbody tr th td br'.split(' ');
   for (const { name, attributes } of listElements(pageOf(text))) {
     expect(allowed).toContain(name);

@@ -41,7 +41,7 @@ describe.each([['pi', '.pi/agent/extensions/holdfast.js', '.pi/extensions/holdfa
     });
 
     test.each(['', 'export default () => {};\n'])(
-      "a file that is not ours is refused and left alone: %j",
+      'a file that is not ours is refused and left alone: %j',
       async (text) => {
         await using folder = await createFolder({ [file]: text });
         await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'guard.settings.invalid' });
