@@ -52,7 +52,11 @@ test.each(hostileTexts)('%j has only our elements, without attributes of its own
 
 test('property: any text has only our elements, without attributes of its own', () => {
   const word = fc.constantFrom(...'# * _ ` > - 1. | [ ] ( ) < a & ! http://x \\ "'.split(' '), '\n', ' ');
-  fc.assert(fc.property(fc.array(word, { maxLength: 60 }), (words) => expect(foreignIn(words.join(''))).toEqual([])));
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 60 }), (words) => {
+      expect(foreignIn(words.join(''))).toEqual([]);
+    }),
+  );
 });
 
 function foreignIn(text: string): readonly string[] {
