@@ -58,7 +58,7 @@ await client.close();
 const told = run.steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => JSON.stringify(output)));
 assert.match(told[0] ?? '', /`release.md` exists already: read it/);
 assert.match(told[1] ?? '', /Version 1/);
-assert.match(questions.join(), /Rule in `user\/holdfast.policy.json`/);
+assert.match(questions.join(), /Rule in `user\/holdfast.policy.json:1`/);
 assert.equal(proxy.started, 2);
 assert.equal(await readFile(path, 'utf8'), 'Version 2.\n');
 const { records } = readLog(join(home, 'guard', '.holdfast', 'sessions', 'mcp-agent.jsonl'));
