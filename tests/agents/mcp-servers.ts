@@ -39,17 +39,15 @@ export async function connect(name: ServerName, directory: string, wrapped: bool
     { name: 'test', version: '1.0.0' },
     {
       versionNegotiation: { mode: 'legacy' },
-      // The proxy tells a server that its client cannot be asked, and a server may list other tools then.
-      capabilities: wrapped ? { elicitation: {} } : {},
+      // The proxy tells a server that its client can be asked; a server may list other tools where it cannot.
+      capabilities: { elicitation: { form: {}, url: {} } },
     },
   );
   const asked: string[] = [];
-  if (wrapped) {
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      asked.push(params.message);
-      return { action: 'accept', content: { approve: true } };
-    });
-  }
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { approve: true } };
+  });
   const home = join(directory, 'home');
   const env = { HOME: home, HOLDFAST_HOME: home, MEMORY_FILE_PATH: join(directory, `memory-${wrapped}.json`) };
   await client.connect(new StdioClientTransport({ command, args, env, cwd: directory, stderr: 'ignore' }));
