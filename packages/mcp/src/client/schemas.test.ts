@@ -15,7 +15,7 @@ const rows: readonly { readonly what: string; readonly schema: JsonObject; reado
   },
   { what: 'what is not an object', schema: { type: 'string' }, opened: { type: 'string' } },
   {
-    what: 'objects in properties, whatever their names',
+    what: 'objects in properties of any name',
     schema: { ...object, properties: { const: object, type: { type: 'string' } } },
     opened: { ...object, properties: { const: { ...object, ...open }, type: { type: 'string' } }, ...open },
   },

@@ -2,7 +2,7 @@ import { type FeedbackProvider, HoldfastError } from '@holdfast/core';
 import { freezeOpen } from '@holdfast/core/internal';
 import type { FeedbackTrigger } from '@holdfast/core/types';
 
-/** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `prompt.invalid`. */
+/** Every `count` calls of the prompt, with any outcome. @throws HoldfastError `prompt.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {
   return checked({ type: 'calls', every: count });
 }
