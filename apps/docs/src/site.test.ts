@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { repository } from './libraries.ts';
+import { libraries, repository } from './libraries.ts';
 import { guideMenu, site } from './site.ts';
 
 test('the menu lists every page of the guide, and only those', async () => {
@@ -17,6 +17,12 @@ test('the menu has three levels, in short lists', () => {
   expect(guideMenu.map(({ text }) => text)).toEqual(['Start', 'Use', 'Reference']);
   const lists = guideMenu.flatMap(({ items = [] }) => [items, ...items.map((topic) => topic.items ?? [])]);
   for (const list of lists) expect(list.length).toBeLessThanOrEqual(8);
+});
+
+test('the reference has the packages of a first program first, and every package once', async () => {
+  const folders = libraries().map(({ folder }) => folder);
+  expect(folders.slice(0, 3)).toEqual(['kit', 'core', 'executor']);
+  expect(folders.toSorted()).toEqual((await readdir(join(repository, 'packages'))).toSorted());
 });
 
 test('every link to a heading leads to one', async () => {

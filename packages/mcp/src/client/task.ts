@@ -74,8 +74,9 @@ async function poll(
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
       reject(signal.reason);
