@@ -54,12 +54,18 @@ function tell(cause: Interruption): void {
   for (const listener of listeners) listener(cause);
 }
 
-// The first signal ends the run cleanly, with the end in its log; the second one exits at once.
+// The first signal ends the run cleanly, with the end in its log; the second one exits at once. One Ctrl-C may arrive twice: from the
+// terminal, and from npm, which passes it on.
+const oneKeyMs = 300;
+let interruptedAtMs = 0;
 const signals = { SIGINT: 'ctrl-c', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
 for (const [signal, cause] of Object.entries(signals)) {
   process.on(signal, () => {
+    const nowMs = performance.now();
+    if (interrupted && nowMs - interruptedAtMs < oneKeyMs) return;
     if (interrupted || listeners.size === 0) process.exit(interruptionCodes[cause]);
     interrupted = true;
+    interruptedAtMs = nowMs;
     tell(cause);
   });
 }
