@@ -112,7 +112,10 @@ test.each([
       {},
       {
         onStdout(child, seen) {
-          if (seen.includes(after) && !child.killed) child.kill(signal);
+          if (!seen.includes(after) || child.killed) return;
+          child.kill(signal);
+          // As npm passes it on.
+          setTimeout(() => child.kill(signal), 20);
         },
       },
     );
