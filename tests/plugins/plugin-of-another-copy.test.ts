@@ -36,8 +36,8 @@ const tools = [
 ];
 const policy = definePolicy({
   name: 'once', stateKind: 'keyed', tools: ['add'],
-  check: ({ tool, input }, { state }) => tool.name !== 'add' ? allow : input.text === '' ? ask('Empty?') : state.has(input.text) ? deny('Known.') : allow,
-  onResult: ({ tool, input }) => tool.name === 'add' ? upsert(input.text, 1) : undefined,
+  check: ({ input }, { state }) => input.text === '' ? ask('Empty?') : state.has(input.text) ? deny('Known.') : allow,
+  onResult: ({ input }) => upsert(input.text, 1),
 });
 const pack = definePack({
   name: 'no-throw', version: '1.0.0', description: 'Nothing is thrown.', configSchema: jsonSchema({ type: 'object' }),

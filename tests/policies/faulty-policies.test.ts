@@ -573,7 +573,7 @@ test.each(updates)(
       ...(stateKind === 'nothing'
         ? {}
         : { stateSchema: v.number(), ...(stateKind === undefined ? { initialState: 0 } : { stateKind }) }),
-    } as Parameters<typeof definePolicy<number, Record<string, never>>>[0]) as Policy;
+    } as Parameters<typeof definePolicy<number, readonly string[]>>[0]) as Policy;
     for (const { effects: declared, repeat, kind } of effects) {
       for (const { run } of runners) {
         const policies = [before, policy, after];

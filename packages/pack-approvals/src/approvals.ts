@@ -145,7 +145,7 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
 
   return definePolicy<true>({
     name: 'ask-person',
-    tools: [...byTool.keys()],
+    mentions: [...byTool.keys()],
     stateKind: 'keyed',
     check(call, context) {
       const { state, place } = context;

@@ -61,7 +61,7 @@ export function budget({
   return definePolicy<string>({
     name: 'budget',
     id,
-    tools,
+    mentions: tools,
     stateKind: 'keyed',
     stateSchema: v.pipe(v.string(), v.check(isAmount, 'must be an amount')),
     check(call, { state }) {

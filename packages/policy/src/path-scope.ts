@@ -75,7 +75,7 @@ export function pathScope(options: PathScopeOptions): Policy<undefined> {
     name: 'path-scope',
     ...(id === undefined ? {} : { id }),
     // The default tools are not mentioned: a prompt may lack some of them.
-    tools: [...new Set([...Object.keys(readers ?? {}), ...Object.keys(writers ?? {})])],
+    mentions: [...new Set([...Object.keys(readers ?? {}), ...Object.keys(writers ?? {})])],
     check(call, { filesystem }) {
       const named = uses.filter(({ argumentsOf }) => argumentsOf.has(call.tool.name));
       if (named.length === 0) return allow;

@@ -51,7 +51,6 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
   }
   const names = tools === undefined ? undefined : readToolNames(tools);
   if (names?.size === 0) throw new HoldfastError('options.invalid', '`tools` must name at least one tool.');
-  const holdsFor = ({ tool }: PreparedCall): boolean => names === undefined || names.has(tool.name);
 
   /** Milliseconds to wait at `nowMs`; 0 if a call may run. */
   function waitAt(nowMs: number, times: ListState<number>): number {
@@ -66,11 +65,11 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
   return definePolicy<number>({
     name: 'rate-limit',
     ...(id === undefined ? {} : { id }),
-    tools: [...(names ?? [])],
+    ...(names === undefined ? {} : { tools: [...names] }),
     timed: true,
     stateKind: 'list',
     check(call, { state }) {
-      const waitMs = holdsFor(call) ? waitAt(clock.now(), state) : 0;
+      const waitMs = waitAt(clock.now(), state);
       if (waitMs === 0) {
         overruled.delete(call);
         return allow;
@@ -79,7 +78,6 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
       return deny(`${limit}: try again in ${describeDuration(waitMs)}.`);
     },
     onResult(call, _result, { state }) {
-      if (!holdsFor(call)) return undefined;
       const nowMs = clock.now();
       if (waitAt(nowMs, state) > 0 && !overruled.has(call)) {
         throw new HoldfastError(

@@ -54,7 +54,7 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): Policy<Ke
     name: 'read-before-write',
     ...(id === undefined ? {} : { id }),
     // The default writers are not mentioned: a prompt may lack some of them.
-    tools: writers === undefined ? [] : [...pathArguments.keys()],
+    mentions: writers === undefined ? [] : [...pathArguments.keys()],
     stateKind: 'keyed',
     check(call, { state, filesystem }) {
       const { tool, input } = call;

@@ -45,7 +45,6 @@ export function requireApproval<const Tools extends readonly (Tool | string)[]>(
     tools: [...names],
     check(call) {
       const { tool, input } = call;
-      if (!names.has(tool.name)) return allow;
       // The tool's schema produced this input, which determines the type. Compared with `false`, so that a promise or a missing return
       // asks.
       if (when !== undefined && when(input as InputOfTool<Tools[number]>, call) === false) return allow;

@@ -38,7 +38,6 @@ export function requireArguments<Input = Json>(
     id: id ?? `require-arguments-${name.replaceAll('_', '-')}`.slice(0, 64),
     tools: [name],
     check(call) {
-      if (call.tool.name !== name) return allow;
       // The tool's schema produced this input, which determines the type.
       return accepts(call.input as Input) === true
         ? allow

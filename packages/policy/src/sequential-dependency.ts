@@ -27,7 +27,7 @@ export function sequentialDependency(
   return definePolicy<true>({
     name: 'sequential-dependency',
     ...(id === undefined ? {} : { id }),
-    tools: [...new Set([...neededBy.keys(), ...needed])],
+    mentions: [...new Set([...neededBy.keys(), ...needed])],
     stateKind: 'keyed',
     check({ tool }, { state }) {
       const names = neededBy.get(tool.name);

@@ -23,7 +23,7 @@ export function allowTools(tools: readonly (Tool | string)[], options: ToolListO
   return definePolicy({
     name: 'allow-tools',
     ...(id === undefined ? {} : { id }),
-    tools: [...allowed],
+    mentions: [...allowed],
     check: ({ tool }) => (allowed.has(tool.name) ? allow : deny(reason ?? `\`${tool.name}\` is not an allowed tool.`)),
   });
 }
@@ -43,7 +43,7 @@ export function denyTools(tools: readonly (Tool | string)[], options: ToolListOp
     name: 'deny-tools',
     ...(id === undefined ? {} : { id }),
     tools: [...denied],
-    check: ({ tool }) => (denied.has(tool.name) ? deny(reason ?? `\`${tool.name}\` must not run here.`) : allow),
+    check: ({ tool }) => deny(reason ?? `\`${tool.name}\` must not run here.`),
   });
 }
 

@@ -28,10 +28,10 @@ const callOf = (tool: PreparedCall['tool'], input: Json): PreparedCall => ({ id:
 const context = { state: 0 } as unknown as ReserveContext<KeyedState<number>> & PolicyContext<number>;
 const result = {} as PolicyResult;
 
-test('a policy with a `tool` sees only its calls, with typed input', () => {
+test('a policy with `tools` sees only their calls, with typed input', () => {
   const small = definePolicy({
     name: 'small',
-    tool: refund,
+    tools: [refund],
     initialState: 0,
     check: ({ input }, { state }) => {
       expectTypeOf(input).toEqualTypeOf<{ euros: number }>();
@@ -48,10 +48,10 @@ test('a policy with a `tool` sees only its calls, with typed input', () => {
   expect(small.onResult?.(callOf(other, {}), result, context)).toBeUndefined();
 });
 
-test('its `reserve` is limited to that tool, too', () => {
+test('its `reserve` is limited to them, too', () => {
   const keeping = definePolicy({
     name: 'keeping',
-    tool: refund,
+    tools: [refund],
     stateKind: 'keyed',
     stateSchema: v.number(),
     check: () => allow,
@@ -61,7 +61,7 @@ test('its `reserve` is limited to that tool, too', () => {
   expect(keeping.reserve?.(callOf(other, {}), { ...context, callKey: 'k' })).toBeUndefined();
 });
 
-test('without `tool` a policy sees every call, as JSON', () => {
+test('without `tools` a policy sees every call, as JSON', () => {
   const all = definePolicy({
     name: 'all',
     check: ({ input }) => {
@@ -72,11 +72,34 @@ test('without `tool` a policy sees every call, as JSON', () => {
   expect(all.check(callOf(other, {}), { ...context, state: undefined })).toMatchObject({ type: 'deny' });
 });
 
+test('several tools give a union, names give JSON', () => {
+  definePolicy({
+    name: 'two',
+    tools: [refund, other],
+    check: ({ input }) => {
+      expectTypeOf(input).toEqualTypeOf<{ euros: number } | Record<string, never>>();
+      return allow;
+    },
+  });
+  const named = definePolicy({
+    name: 'named',
+    tools: ['refund'],
+    mentions: ['other', 'refund'],
+    check: ({ input }) => {
+      expectTypeOf(input).toEqualTypeOf<Json>();
+      return deny('No.');
+    },
+  });
+  expect(named.tools).toEqual(['refund', 'other']);
+  expect(named.check(callOf(other, {}), { ...context, state: undefined })).toBe(allow);
+  expect(named.check(callOf(refund, {}), { ...context, state: undefined })).toMatchObject({ type: 'deny' });
+});
+
 test.each([
-  ['beside `tools`', { tool: refund, tools: ['refund'] }],
-  ['a name', { tool: 'refund' as unknown as typeof refund }],
-  ['null', { tool: null as unknown as typeof refund }],
-])('policy.invalid: %s as `tool`', (_what, given) => {
+  ['no tool', { tools: [] }],
+  ['null', { tools: [null as unknown as typeof refund] }],
+  ['a tool as a mention', { mentions: [refund as unknown as string] }],
+])('policy.invalid: %s', (_what, given) => {
   expect(() => definePolicy({ name: 'wrong', check: () => allow, ...given })).toThrow(
     expect.objectContaining({ code: 'policy.invalid' }),
   );

@@ -8,7 +8,7 @@ import type { Touched } from '../state/resource.ts';
 import type { KeyedState, ListState, Operation, SessionReader, SliceKind } from '../state/slice.ts';
 import { allow, type Decision } from './decision.ts';
 import type { CallFacts, PlaceView } from './facts.ts';
-import type { Tool } from './tool.ts';
+import type { InputOfTool, Tool } from './tool.ts';
 
 /** A call with validated arguments. `input` is frozen. */
 export interface PreparedCall<Input = Json> {
@@ -80,24 +80,26 @@ export type PolicyReserve<State, Input = Json> = (
   context: ReserveContext<State>,
 ) => Operation | readonly Operation[] | undefined;
 
-interface PolicyDefinitionBase<State, Input> {
+type Tools = readonly (Tool | string)[];
+
+interface PolicyDefinitionBase<State, Named extends Tools, Input = InputOfTool<Named[number]>> {
   /** Lower case words joined by `-`. */
   readonly name: string;
   /** Replaces the name in the state's key, for two policies with the same name in one place. */
   readonly id?: string;
   /**
-   * The one tool of the policy, which types `input`: calls of other tools are allowed without running `check`, `onResult` or `reserve`.
-   * Replaces `tools`.
+   * The only tools of the policy, or their names; default all. Calls of other tools are allowed without running `check`, `onResult` or
+   * `reserve`. Tools give `input` its type. An unknown name is an error when the policy is bound to tools.
    */
-  readonly tool?: Tool<Input> | undefined;
-  /** Tool names that the policy mentions; an unknown name is an error when the policy is bound to tools. */
-  readonly tools?: readonly string[];
+  readonly tools?: Named | undefined;
+  /** Names of tools that a policy over other tools, or all, refers to; an unknown name is an error, too. */
+  readonly mentions?: readonly string[] | undefined;
   /** True if a denial may become an allow over time, as with a rate limit; a preview of a plan then treats it as uncertain. Default false. */
   readonly timed?: boolean;
   /** True if what it reserves also counts after a failure: a command that failed may have changed files. Default false. */
   readonly countsFailures?: boolean;
   readonly check: PolicyCheck<State, Input>;
-  /** Called after every success of every tool, or of `tool`. */
+  /** Called after every success of every tool, or of `tools`. */
   readonly onResult?: PolicyUpdate<State, Input>;
 }
 
@@ -105,6 +107,7 @@ interface PolicyDefinitionBase<State, Input> {
 export interface Policy<State = unknown> {
   readonly name: string;
   readonly id: string;
+  /** Names that must exist: its `tools` and `mentions`. */
   readonly tools: readonly string[];
   /** Denials may end over time. */
   readonly timed?: true;
@@ -137,28 +140,30 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
  *
  * @throws HoldfastError `policy.invalid`.
  */
-export function definePolicy<Item, Input = Json>(
-  definition: PolicyDefinitionBase<KeyedState<Item>, Input> & {
+export function definePolicy<Item, const Named extends Tools = readonly string[]>(
+  definition: PolicyDefinitionBase<KeyedState<Item>, Named> & {
     readonly stateKind: 'keyed';
     readonly stateSchema?: Schema<Item>;
-    readonly reserve?: PolicyReserve<KeyedState<Item>, Input>;
+    readonly reserve?: PolicyReserve<KeyedState<Item>, InputOfTool<Named[number]>>;
   },
 ): Policy<KeyedState<Item>>;
-export function definePolicy<Item, Input = Json>(
-  definition: PolicyDefinitionBase<ListState<Item>, Input> & {
+export function definePolicy<Item, const Named extends Tools = readonly string[]>(
+  definition: PolicyDefinitionBase<ListState<Item>, Named> & {
     readonly stateKind: 'list';
     readonly stateSchema?: Schema<Item>;
   },
 ): Policy<ListState<Item>>;
-export function definePolicy<State, Input = Json>(
-  definition: PolicyDefinitionBase<State, Input> & {
+export function definePolicy<State, const Named extends Tools = readonly string[]>(
+  definition: PolicyDefinitionBase<State, Named> & {
     readonly initialState: State;
     readonly stateSchema?: Schema<State>;
   },
 ): Policy<State>;
-export function definePolicy<Input = Json>(definition: PolicyDefinitionBase<undefined, Input>): Policy<undefined>;
+export function definePolicy<const Named extends Tools = readonly string[]>(
+  definition: PolicyDefinitionBase<undefined, Named>,
+): Policy<undefined>;
 export function definePolicy<State>(
-  definition: PolicyDefinitionBase<State, Json> & {
+  definition: PolicyDefinitionBase<State, Tools, Json> & {
     readonly stateKind?: 'keyed' | 'list';
     readonly initialState?: State;
     readonly stateSchema?: Schema;
@@ -166,7 +171,7 @@ export function definePolicy<State>(
   },
 ): Policy<State> {
   checkOptions('definePolicy', definition, rules);
-  const { name, id = name, tool, tools = [], timed, stateKind, initialState, stateSchema } = definition;
+  const { name, id = name, mentions = [], timed, stateKind, initialState, stateSchema } = definition;
   const { check, onResult, reserve, countsFailures } = definition;
   if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
@@ -183,17 +188,19 @@ export function definePolicy<State>(
       `\`reserve\` of the policy \`${name}\` must be a function and requires \`stateKind: 'keyed'\`.`,
     );
   }
-  if (tool !== undefined && (typeof tool?.name !== 'string' || definition.tools !== undefined)) {
+  const tools = definition.tools?.map((tool) => (typeof tool === 'string' ? tool : tool?.name));
+  const names = [...(tools ?? []), ...mentions];
+  if (tools?.length === 0 || !names.every((tool) => typeof tool === 'string')) {
     throw new HoldfastError(
       'policy.invalid',
-      `\`tool\` of the policy \`${name}\` must be a tool and cannot be combined with \`tools\`.`,
+      `\`tools\` of the policy \`${name}\` must list at least one tool or name, and \`mentions\` only names. Without \`tools\` it is asked about all.`,
     );
   }
   const stateful = stateKind !== undefined || initialState !== undefined;
   return Object.freeze({
     name,
     id,
-    tools: Object.freeze(tool === undefined ? [...tools] : [tool.name]),
+    tools: Object.freeze([...new Set(names)]),
     ...(timed === true ? { timed } : {}),
     ...(countsFailures === true ? { countsFailures } : {}),
     state: stateful
@@ -204,27 +211,27 @@ export function definePolicy<State>(
           schema: stateSchema,
         })
       : undefined,
-    check: onlyFor(tool?.name, check, allow),
-    ...(onResult === undefined ? {} : { onResult: onlyFor(tool?.name, onResult, undefined) }),
-    ...(reserve === undefined ? {} : { reserve: onlyFor(tool?.name, reserve, undefined) }),
+    check: onlyFor(tools, check, allow),
+    ...(onResult === undefined ? {} : { onResult: onlyFor(tools, onResult, undefined) }),
+    ...(reserve === undefined ? {} : { reserve: onlyFor(tools, reserve, undefined) }),
   });
 }
 
-/** `judge` for the calls of one tool; `otherwise` for all others. */
+/** `judge` for the calls of these tools; `otherwise` for all others. */
 function onlyFor<Rest extends readonly unknown[], Answer>(
-  toolName: string | undefined,
+  tools: readonly string[] | undefined,
   judge: (call: PreparedCall, ...rest: Rest) => Answer,
   otherwise: Answer,
 ): (call: PreparedCall, ...rest: Rest) => Answer {
-  if (toolName === undefined) return judge;
-  return (call, ...rest) => (call.tool.name === toolName ? judge(call, ...rest) : otherwise);
+  if (tools === undefined) return judge;
+  return (call, ...rest) => (tools.includes(call.tool.name) ? judge(call, ...rest) : otherwise);
 }
 
 const rules: OptionRules = {
   name: 'any',
   id: 'any',
-  tool: 'any',
   tools: 'list',
+  mentions: 'list',
   timed: 'boolean',
   countsFailures: 'boolean',
   check: 'any',

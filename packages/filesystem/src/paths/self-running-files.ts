@@ -47,7 +47,7 @@ export function selfRunningFiles({ writers = {} }: SelfRunningFilesOptions = {})
   const asked = new WeakMap<PreparedCall, ReadonlySet<string>>();
   return definePolicy({
     name: 'self-running-files',
-    tools: Object.keys(writers),
+    mentions: Object.keys(writers),
     check(call, { filesystem }) {
       const paths = argumentsOf.get(call.tool.name)?.flatMap((argument) => pathsOf(call.input, argument)) ?? [];
       // Without a filesystem, nothing is written.

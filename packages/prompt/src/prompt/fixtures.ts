@@ -8,7 +8,7 @@ export function tool(name: string): Tool {
 }
 
 export function policy(id: string, tools: readonly string[] = []): Policy {
-  return definePolicy({ name: 'fixed', id, tools, check: () => allow });
+  return definePolicy({ name: 'fixed', id, mentions: tools, check: () => allow });
 }
 
 export function promptOf<const Sections extends readonly Section[]>(
