@@ -1,11 +1,12 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
 import type { LineStyle } from '../calls/line.ts';
 import type { Host, OutputStream } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
-import { shortenPath } from '../workspace/folder.ts';
+import { isFile, shortenPath } from '../workspace/folder.ts';
 import { findSession, type SessionName } from '../workspace/known.ts';
+import type { FoundLog } from '../workspace/session-logs.ts';
 
 /** A log that was read without a lock. */
 export interface ReadSession {
@@ -15,19 +16,25 @@ export interface ReadSession {
   title(style: LineStyle): string;
 }
 
-/** Reads the log of a session. @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`. */
+/** Reads the log of a session, or the log file of a program: `name.id` is then a path that ends in `.jsonl`. @throws HoldfastError `usage.invalid` (`session_unknown`), `log.*`. */
 export async function readSession(
   name: SessionName,
   host: Pick<Host, 'directory' | 'environment' | 'stderr'>,
   options: ReadLogOptions = {},
 ): Promise<ReadSession> {
-  const log = await findSession(name, host);
+  const log = (await findFile(name, host)) ?? (await findSession(name, host));
   return {
     id: log.id,
     reading: readLog(log.path, options),
     title: ({ colors }) =>
       `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(shortenPath(log.path, host.directory)))}`,
   };
+}
+
+async function findFile({ id }: SessionName, { directory }: Pick<Host, 'directory'>): Promise<FoundLog | undefined> {
+  if (!id?.endsWith('.jsonl')) return undefined;
+  const path = resolve(directory, id);
+  return (await isFile(path)) ? { id: basename(path), path } : undefined;
 }
 
 /** The integrity of a log: the last line of a listing. `done`: what was done with the valid records. */

@@ -1,9 +1,11 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callEnd, pendingApproval } from '../../testing/test-events.ts';
 import { createFolder } from '../../testing/test-folder.ts';
 import { createTestHost } from '../../testing/test-host.ts';
 import { writeLog } from '../../testing/test-log.ts';
+import { findSession } from '../../workspace/known.ts';
 import { prepareLogPath } from '../../workspace/session-logs.ts';
 import { showSession } from './show.ts';
 
@@ -67,6 +69,25 @@ test('a run is shown from request to answer', async () => {
     '',
   ]);
   expect(text).toMatch(/6 records, hash chain intact, head [0-9a-f]{64}\n$/);
+});
+
+test('the log file of a program is shown by its path, and is no session to answer', async () => {
+  await using folder = await createFolder();
+  const log = await writeLog(folder.path, 'one', [runStart, message, writingCall, runEnd]);
+  const path = join(folder.path, 'desk.jsonl');
+  await rename(log, path);
+  for (const id of ['desk.jsonl', path]) {
+    expect(await show(folder.path, { id })).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(/^Session desk\.jsonl/),
+    });
+  }
+  await expect(show(folder.path, { id: 'desks.jsonl' })).rejects.toMatchObject({ reason: 'session_unknown' });
+  // The rules of who may answer depend on the workspace of a session.
+  const { host } = createTestHost({ directory: folder.path });
+  await expect(findSession({ id: 'desk.jsonl', workspace: '.' }, host)).rejects.toMatchObject({
+    reason: 'session_unknown',
+  });
 });
 
 test('rejected answers are shown with the reason, and unfinished work at the end', async () => {

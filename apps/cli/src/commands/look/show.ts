@@ -16,6 +16,7 @@ const help = `
 Examples:
   $ holdfast show                               the newest session of this folder
   $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
+  $ holdfast show desk.jsonl                    the log file of a program
   $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
 
 Exits with 1 if the log is torn or was modified.`;
