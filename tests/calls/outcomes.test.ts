@@ -373,7 +373,7 @@ test('a call that fails after a faster one has succeeded takes nothing of that o
   expect(await filesystem.readOnly.readText('written.txt')).toBe('written');
 });
 
-test('without a filesystem the tool sees none; what cannot be staged stays as a failing call left it', async () => {
+test('without a filesystem the tool sees none; changes that cannot be staged remain after a failure', async () => {
   const world = makeWorld();
   const counter = { count: 0 };
   const tool = makeWriter(({ filesystem, resources }) => {

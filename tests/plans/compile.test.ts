@@ -250,7 +250,7 @@ describe('planners that cannot be asked', () => {
     expect(waits).toEqual([]);
   });
 
-  test('one that throws before it has a promise is one that throws', async () => {
+  test('throwing before there is a promise counts as throwing', async () => {
     const planner: Planner = {
       id: 'odd',
       plan() {

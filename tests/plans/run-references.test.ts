@@ -72,7 +72,7 @@ describe('references', () => {
       try {
         (input['x'] as { a: number }).a = 2;
       } catch {
-        // It is frozen, which is one way not to be spoiled.
+        // Frozen, so no call can change it.
       }
       return input['x'];
     };

@@ -38,7 +38,7 @@ function sampleProject(): Record<string, string> {
   );
 }
 
-test('all six load without a word, even under strict', () => {
+test('all six load without a warning, even under strict', () => {
   expect(loaded.diagnostics).toEqual([]);
   expect(loaded.tools.map(({ name, dangerous, effects }: Tool) => ({ name, dangerous, effects }))).toEqual([
     { name: 'count_words', dangerous: false, effects: 'none' },

@@ -5,7 +5,7 @@ export interface HostileTool {
   readonly what: string;
   /** Why it is refused; `undefined` when it is read as a tool, because the harm only begins when it runs. */
   readonly code: string | undefined;
-  /** Of the file beside its name: `tool.json` or `py`. */
+  /** Extension of the file named after it: `tool.json` or `py`. */
   readonly extension: 'tool.json' | 'py';
   /** The file that counts. `trip` is an expression of Python that trips the canaries. */
   source(tool: string, trip: string): string | Uint8Array;

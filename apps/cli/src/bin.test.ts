@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('./bin.ts', import.meta.url));
 test.each([
   { versions: { bun: '1.4.5' }, says: 'this is Bun 1.4.5. Start it with `npx holdfast`' },
   { versions: { deno: '2.9.6' }, says: 'this is Deno 2.9.6. Start it with `npx holdfast`' },
-  { versions: { node: '22.17.1' }, says: 'this is 22.17.1.\n' },
+  { versions: { node: '22.17.1' }, says: 'this is 22.17.1. Install it from https://nodejs.org' },
 ])('$versions is not supported', ({ versions, says }) => {
   const change = `Object.defineProperty(process, 'versions', { value: { ...process.versions, ...${JSON.stringify(versions)} } });`;
   const { status, stdout, stderr } = spawnSync(

@@ -6,7 +6,10 @@ const { node, bun, deno } = process.versions;
 const other = bun === undefined ? deno && `Deno ${deno}` : `Bun ${bun}`;
 const [major = 0, minor = 0] = node.split('.').map(Number);
 if (other !== undefined || major < 22 || (major === 22 && minor < 18)) {
-  const hint = other === undefined ? '' : ' Start it with `npx holdfast`, or with `bunx holdfast` without `--bun`.';
+  const hint =
+    other === undefined
+      ? ' Install it from https://nodejs.org, or with `nvm install 24`.'
+      : ' Start it with `npx holdfast`, or with `bunx holdfast` without `--bun`.';
   console.error(`holdfast requires Node.js 22.18 or later; this is ${other ?? node}.${hint}`);
   process.exit(1);
 }

@@ -129,7 +129,7 @@ test('events for sections that are not there are section.unknown', () => {
   }
 });
 
-test('visibility can follow from parameters and session; it is not asked where the session says', () => {
+test('visibility may depend on parameters and session; where the session decides, it is not asked', () => {
   const asked: unknown[] = [];
   const prompt = promptOf(
     markdownSection({

@@ -60,7 +60,7 @@ function readAnswer(line: string, expected: string): HookAnswer | undefined {
   return exitCode === 0 || exitCode === 2 ? { stdout, stderr, exitCode } : undefined;
 }
 
-/** Tells a daemon that a hook came which it cannot serve. False: nobody listens. */
+/** Tells a daemon about a hook that it could not serve. False: nobody listens. */
 export function askToLeave({ socket, token }: Announcement): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(socket);
