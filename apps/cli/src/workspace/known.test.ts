@@ -1,6 +1,7 @@
-import { readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { createTestHost } from '../testing/test-host.ts';
 import { writeLog } from '../testing/test-log.ts';
@@ -71,6 +72,28 @@ test('a session id in several workspaces is ambiguous', async () => {
       code: 'usage.invalid',
       reason: 'session_unknown',
     });
+});
+
+test('a session of a guarded agent is found from any folder, and only a person answers it, also through a link', async () => {
+  await using folder = await createFolder({ 'b/notes.txt': '' });
+  const workspace = await realpath(folder.path).then((path) => join(path, 'home', 'guard'));
+  const asks = [{ policy: 'host/coding', type: 'ask' as const, reason: 'It pushes.' }];
+  const question = { type: 'approval-request', pending: pendingApproval({ callId: 't1', name: 'Bash', asks }) };
+  await writeLog(workspace, 'claude-code-s-1', [question]);
+  await symlink(workspace, join(folder.path, 'linked'));
+  await writeFile(
+    join(folder.path, 'home', 'workspaces.json'),
+    JSON.stringify({ version: 1, workspaces: [join(folder.path, 'linked')] }),
+  );
+  const elsewhere = inFolder(folder, 'b');
+  expect(await elsewhere('pending', '--guard')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('It pushes.'),
+  });
+  expect(await elsewhere('approve', 'claude-code-s-1', 't1')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^session claude-code-s-1 is in .*\/home\/guard\n.*guard\.person/s),
+  });
 });
 
 test('workspaces are stored newest first, without duplicates, at most a hundred, readable only by the user', async () => {

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { type HoldfastError, isHoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import { guardFolder, resolveLinks } from '../guard/place.ts';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
@@ -76,12 +77,14 @@ export async function findSession(
   }
 }
 
-/** The logs of session `id` in the known workspaces. */
+/** The logs of session `id` in the known workspaces, and among those of guarded agents. */
 export async function findKnown(id: string, host: UserHost): Promise<readonly FoundSession[]> {
   // The id becomes part of a path.
   if (!isSessionId(id)) return [];
   const found: FoundSession[] = [];
-  for (const workspace of await readWorkspaces(host)) {
+  // Links resolved: who may answer depends on the workspace.
+  const workspaces = new Set([...(await readWorkspaces(host)), guardFolder(host)].map(resolveLinks));
+  for (const workspace of workspaces) {
     const path = join(findLogFolder(workspace), `${id}.jsonl`);
     if (await isFile(path)) found.push({ id, path, workspace });
   }

@@ -4,6 +4,7 @@ import { describeStyle } from '../../calls/line.ts';
 import { openPreviews } from '../../calls/preview.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { addSessionOptions, type SessionOptions } from '../../flags/session.ts';
+import { guardFolder } from '../../guard/place.ts';
 import { describeWaiting } from '../../logs/describe-waiting.ts';
 import { isWaiting, readWaiting, type WaitingSession } from '../../logs/waiting.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
@@ -18,6 +19,7 @@ const help = `
 Examples:
   $ holdfast pending                            every session of this folder with pending work
   $ holdfast pending 20260517-093012345-k3x9    one session: full arguments and changes of up to 10 calls
+  $ holdfast pending --guard                    every session of a guarded agent with pending work
   $ holdfast pending --json | jq -r '.[] | .session as $id | .calls[] | select(.state == "waiting") | "\\($id) \\(.callId)"'
 
 For the built-in file tools, shows the files that the call would create, change or remove, with sizes and a diff. Long arguments and
@@ -28,7 +30,11 @@ Takes no lock, so it works while another process has the session open. Exits wit
 export function declare(command: Command, { host, end }: CommandContext): void {
   addSessionOptions(command, { otherwise: 'all with pending work' })
     .addHelpText('after', help)
-    .action(async (id: string | undefined, flags: SessionOptions) => end(await showPending({ ...flags, id }, host)));
+    .option('--guard', 'the sessions of guarded agents')
+    .action(async (id: string | undefined, { guard, ...flags }: SessionOptions & { readonly guard?: boolean }) => {
+      const workspace = guard ? guardFolder(host) : flags.workspace;
+      end(await showPending({ ...flags, workspace, id }, host));
+    });
 }
 
 /**
