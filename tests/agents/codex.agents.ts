@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { codex, runCodex } from './codex.ts';
 import type { Said } from './model-server.ts';
-import { type Folders, installAgent, outcomes } from './rig.ts';
+import { audit, type Folders, installAgent, outcomes } from './rig.ts';
 import { writeTable } from './table.ts';
 
 beforeAll(() => installAgent(codex));
@@ -28,6 +28,8 @@ test('`cat .env` without a guard → ran: the secret reached the model', async (
   await using run = await runCodex([[shell('cat .env')], done], { unguarded: true });
   expect(run.exitCode).toBe(0);
   expect(run.leaked).toBe(true);
+  // Its transcript says so afterwards.
+  expect(await audit(run)).toMatchObject({ calls: 1, denied: 1, findings: [{ about: [{ text: 'cat .env' }] }] });
 });
 
 test('`cat .env`, then `ls` → the first did not run, and the model got the reason; the second ran', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Said, Script } from './model-server.ts';
 import { pi } from './pi.ts';
-import { type AgentRun, type Folders, installAgent, outcomes, type RunOptions, runAgent } from './rig.ts';
+import { type AgentRun, audit, type Folders, installAgent, outcomes, type RunOptions, runAgent } from './rig.ts';
 import { writeTable } from './table.ts';
 
 beforeAll(() => installAgent(pi));
@@ -29,6 +29,8 @@ test('`cat .env` without a guard → ran: the secret reached the model', async (
   await using ran = await run([[shell('cat .env')], done], { unguarded: true });
   expect(ran.exitCode).toBe(0);
   expect(ran.leaked).toBe(true);
+  // Its transcript says so afterwards.
+  expect(await audit(ran)).toMatchObject({ calls: 1, denied: 1, findings: [{ about: [{ text: 'cat .env' }] }] });
 });
 
 test('`cat .env`, then `ls` → the first did not run, and the model got the reason; the second ran', async () => {

@@ -135,6 +135,13 @@ async function install(name: string, { home, workspace }: Folders): Promise<void
   await promisify(execFile)(process.execPath, words, { cwd: workspace, env });
 }
 
+/** What `holdfast audit` reads in the transcript that the agent wrote. */
+export async function audit({ home, workspace }: Folders): Promise<unknown> {
+  const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'audit', '--json'];
+  const env = { PATH: process.env['PATH'], HOME: home };
+  return JSON.parse((await promisify(execFile)(process.execPath, words, { cwd: workspace, env })).stdout);
+}
+
 async function start(agent: TestedAgent, started: Started): Promise<Pick<AgentRun, 'exitCode' | 'stderr'>> {
   const { home, workspace } = started.folders;
   const [program = '', ...words] = agent.words(started);

@@ -69,6 +69,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         () => import('./guard/demo.ts'),
       ),
       command(
+        'audit',
+        '[options]',
+        'see what the guard would have denied and asked in the transcripts of your coding agents',
+        () => import('./guard/audit.ts'),
+      ),
+      command(
         'mcp',
         '',
         'put policies in front of an MCP server: `mcp wrap`, `mcp import`, `mcp restore`, `mcp pin`',

@@ -1,10 +1,10 @@
 import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
 import { describeDecision, formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text';
+import { documentOf } from './document.ts';
 import { graphOf } from './graph.ts';
-import { cutBlock, Html, html, nothing, valueBlock } from './html.ts';
+import { cutBlock, type Html, html, nothing, valueBlock } from './html.ts';
 import { markdown } from './markdown.ts';
 import { fact, listOf, markOf, nodesOf } from './nodes.ts';
-import { style, styleHash } from './style.ts';
 import { formatTime } from './text.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -12,7 +12,7 @@ const maxMissing = 100;
 const maxQuestions = 100;
 
 /**
- * The trace as a self-contained HTML page: no network, no scripts; its Content-Security-Policy allows only its own style sheet. Shows
+ * The trace as a page. Shows
  * the request, the status, the output, missing nodes, pending questions, the graph as a drawing, a timeline, and a table of the nodes
  * with inputs, decisions, approval and result.
  *
@@ -24,20 +24,7 @@ export function traceToHtml(trace: PlanTrace): string {
   const { run, status } = trace;
   const report = reportTrace(trace);
   const title = report.request === undefined ? `Plan run ${run}` : toLine(report.request, 120);
-  const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`;
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${new Html(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${title}: ${status}</title>
-<style>${new Html(style)}</style>
-</head>
-<body>
-<a class="skip" href="#nodes">Skip to the table of nodes</a>
+  const body = html`<a class="skip" href="#nodes">Skip to the table of nodes</a>
 <header>
 <h1><bdi>${title}</bdi></h1>
 ${headOf(report)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
@@ -55,9 +42,8 @@ ${timelineOf(report)}
 ${nodesOf(report)}
 </section>
 </main>
-</body>
-</html>
-`.text;
+`;
+  return documentOf(`${title}: ${status}`, body);
 }
 
 function headOf(report: TraceReport): Html {
