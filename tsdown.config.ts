@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type UserConfig } from 'tsdown';
 
 interface Manifest {
+  readonly name: string;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string | { readonly 'holdfast-source'?: string }>>;
 }
@@ -18,6 +19,8 @@ const programs = Object.values(manifest.bin ?? {}).map((path) =>
 const mains = readdirSync('src').filter((name) => name.endsWith('-main.ts'));
 // A hook starts for each call of an agent and outlives this package: a bundle with its dependencies. CommonJS starts faster.
 const hooks = mains.filter((name) => name.endsWith('-hook-main.ts'));
+// `runAgent` loads rare features by `import()`. As an entry, what it needs at once is kept apart from them, for bundlers.
+const apart = manifest.name === '@holdfast/executor' ? [{ 'run-agent': './src/run/run-agent.ts' }] : [];
 const ownPrograms = mains.filter((name) => !hooks.includes(name)).map((name) => `./src/${name}`);
 
 const shared: UserConfig = {
@@ -33,7 +36,7 @@ const shared: UserConfig = {
 const config: readonly UserConfig[] = defineConfig([
   {
     ...shared,
-    entry: [...libraries, ...programs, ...ownPrograms],
+    entry: [...libraries, ...programs, ...ownPrograms, ...apart],
     format: 'esm',
     fixedExtension: false,
     // TypeScript 7 has no compiler API, and isolated declarations need none.

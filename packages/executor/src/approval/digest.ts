@@ -1,7 +1,7 @@
 import type { Json, PreparedCall, Redactor } from '@holdfast/core';
 import { decodeJson, digestJson, sha256, toCanonicalJson } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
-import { policiesFor } from '../call/authorize.ts';
+import { policiesFor } from '../call/policies.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { CompiledTool } from '../call/types.ts';
 

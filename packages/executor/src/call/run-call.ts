@@ -1,6 +1,5 @@
 import type { JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
 import { describeThrown, within } from '@holdfast/core/internal';
-import { authorize } from './authorize.ts';
 import { CallContext } from './context.ts';
 import { endOfLife, failure, thrownCode } from './ending.ts';
 import { CallTime, isThenable, waitForAnswer, waitInTime } from './execute.ts';
@@ -122,7 +121,7 @@ export function permit(call: RunningCall): Permitted | Promise<Permitted> {
   call.decidedAt = scope.moves.count;
   const unasked = scope.policiesOf === undefined && scope.hostPolicies.length === 0 && !call.call.tool.dangerous;
   if (unasked && scope.resuming === undefined) return permitted;
-  const verdict = authorize(call.call, scope);
+  const verdict = scope.features.authorize(call.call, scope);
   if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming !== undefined)
     return scope.features.permit(verdict, call);
   call.decisions = verdict.decisions;

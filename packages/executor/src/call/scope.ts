@@ -16,8 +16,9 @@ import {
 import { isMaxResultChars, isStagedResource, minResultChars } from '@holdfast/core/internal';
 import type { ChildSession, RenderedPrompt } from '@holdfast/core/types';
 import type { Session, SessionTransaction } from '@holdfast/session';
-import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
 import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';
+import type { PolicyMoves, PolicySurroundings } from './policies.ts';
+import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './policies.ts';
 import { compileTools, type ScopeFacts } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
 import type {
@@ -25,8 +26,6 @@ import type {
   CallFeatures,
   CheckedManner,
   CompiledTools,
-  PolicyMoves,
-  PolicySurroundings,
   Reservations,
   Resuming,
   RunPosition,

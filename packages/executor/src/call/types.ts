@@ -4,21 +4,19 @@ import type {
   FactsSource,
   Json,
   JsonObject,
-  Operation,
   Outcome,
   OutcomeKind,
   PendingApproval,
-  PolicyContext,
   PolicyDecision,
   PreparedCall,
+  ResourceDefinition,
   ResourceTransaction,
-  Slice,
   Tool,
   ToolCallEndEvent,
   ToolContext,
   ToolDeclaration,
 } from '@holdfast/core';
-import type { BoundPolicy, ChildSession, Problem, ThrownError, Touched, TraceEntry } from '@holdfast/core/types';
+import type { ChildSession, Problem, RenderedPrompt, ThrownError, Touched, TraceEntry } from '@holdfast/core/types';
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
 import type { Lifetime } from './execute.ts';
@@ -108,6 +106,22 @@ export interface Suspended {
   readonly pending: readonly PendingApproval[];
 }
 
+/** The results of the calls of one model message. */
+export interface TurnResult {
+  /** In call order, up to where the turn got, plus later calls that had ended before. */
+  readonly outcomes: readonly Outcome[];
+  /** If not empty, the turn is suspended at the first of these and nothing after it has run. */
+  readonly pending: readonly PendingApproval[];
+}
+
+/** Known results and refusals of a turn. */
+export interface TurnOptions {
+  /** Ends every call before its first stage. */
+  readonly refusal?: ((call: IdentifiedCall) => Ending | undefined) | undefined;
+  /** Outcomes of calls that ended before the turn was resumed, by position. */
+  readonly settled?: ReadonlyMap<number, Outcome> | undefined;
+}
+
 /** The return value or error of a tool. */
 export type Answer =
   | { readonly type: 'returned'; readonly value: unknown }
@@ -138,27 +152,6 @@ export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 
 /** Why a call must stop: one attempt or all of them took too long, or its run is over. */
 export type StopReason = 'attempt' | 'timeout' | EndOfLife;
-
-/** A policy's context without its own state. */
-export type PolicySurroundings = Required<Omit<PolicyContext, 'state'>>;
-
-/** A policy with its key and state. */
-export interface PolicyInForce extends BoundPolicy {
-  /** The slice with the policy's state, if it has any. */
-  readonly slice: Slice | undefined;
-  /** Converts an answer of `onResult` to changes of the slice. */
-  toOperations(answer: unknown): readonly Operation[];
-}
-
-/** Shared by overlapping calls of one session, to detect stale decisions. */
-export interface PolicyMoves {
-  /** Grows when a commit may change what policies answer. */
-  count: number;
-  /** True once a policy has read the session: from then on any change of the session may change its answer. */
-  looked: boolean;
-  /** Resolves when the queue is empty. */
-  turn: Promise<void>;
-}
 
 /** Policy changes, by call id, that count if the call or a nested call ends in doubt. */
 export type Reservations = Map<string, readonly Json[]>;
@@ -243,10 +236,19 @@ export interface Resuming {
   doubt(ending: Ending, call: CallRecord, again: boolean): Ending;
 }
 
+/** The nested calls of one call, in order; read-only calls run in parallel. */
+export interface NestedCalls {
+  call(id: string, name: string, input: unknown): Promise<Outcome>;
+}
+
 /** The rarely used features of a call. A plain call skips each with one comparison. */
 export interface CallFeatures {
   /** @throws HoldfastError `options.invalid`. */
   openFacts(source: FactsSource, session: Session): ScopeFacts;
+  /** A copy of a run's scope with the tools and policies of a page. */
+  bindPage(scope: CallScope, page: RenderedPrompt): CallScope;
+  /** Runs every policy in force and the dangerous gate; synchronous if every policy is. */
+  authorize(call: PreparedCall, scope: CallScope, approved?: ReadonlySet<string>): Verdict | Promise<Verdict>;
   /** Called if a policy is asynchronous or approval is needed. */
   permit(first: Verdict | Promise<Verdict>, call: RunningCall): Promise<Permitted>;
   /** Allows the asks about a tool that was granted for the session. */
@@ -264,11 +266,17 @@ export interface CallFeatures {
   endReserved(call: RunningCall): void;
   recordReserved(call: CallRecord, ending: Ending): ToolCallEndEvent | undefined;
   openResources(call: RunningCall): CallResources;
-  /** Settles a call that has resources. */
+  /** The instance of a declared resource for a tool. */
+  use<Value>(resource: ResourceDefinition<Value>, call: RunningCall): Promise<Value>;
+  /** Completes or rolls back what an ended process left staged. `undefined`: nothing to do. */
+  recoverResources(scope: CallScope): Promise<unknown> | undefined;
   settleStaged(answer: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
   /** Ends a call that has begun but may not count. */
   refuse(ending: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
   openNested(call: RunningCall): NestedWork;
+  openCalls(parent: RunningCall): NestedCalls;
+  /** The resources of calls and runs nested in `parent`. */
+  nestedResources(parent: RunningCall): ReadonlyMap<string, unknown>;
   refuseNested(tool: Tool, parent: RunningCall): Ended | undefined;
   nestedLifetime(call: RunningCall): Lifetime;
   /** The tool's own reads and writes, frozen for policies. */
@@ -281,6 +289,7 @@ export interface CallFeatures {
   expand(invoked: Invoked, call: RunningCall): Promise<ToolCallEndEvent> | undefined;
   /** Other calls committed after the decision: decides again until it holds, then commits. */
   commitOvertaken(commit: () => ToolCallEndEvent | Ending, call: RunningCall): Promise<ToolCallEndEvent | Ending>;
+  runCalls(calls: readonly IdentifiedCall[], scope: CallScope, options: TurnOptions): Promise<TurnResult>;
   /** Records the late result of an abandoned tool. */
   recordLate(answer: Answer, call: RunningCall): void;
 }
