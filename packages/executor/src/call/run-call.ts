@@ -2,7 +2,7 @@ import type { JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core
 import { describeThrown, within } from '@holdfast/core/internal';
 import { CallContext } from './context.ts';
 import { endOfLife, failure, thrownCode } from './ending.ts';
-import { CallTime, isThenable, waitForAnswer, waitInTime } from './execute.ts';
+import { isThenable, waitForAnswer } from './execute.ts';
 import { learnArguments, prepare } from './prepare.ts';
 import { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -148,7 +148,7 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
       if (tool.prepares) call.lateStart = scope.features.startLater(call, () => recordStart(call));
       else writeStart(call);
     }
-    if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = CallTime.of(tool, scope);
+    if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = scope.features.limitTime(tool, scope);
     // Opens the transaction now: an outer call that has ended must refuse it.
     if (scope.nested) void call.transaction;
     if (call.reservations !== undefined) scope.features.joinReserved(call);
@@ -219,7 +219,7 @@ export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstopp
     if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
     return call.time === undefined && call.scope.lifetime.endless
       ? { type: 'unstoppable', value }
-      : waitInTime(value, call);
+      : call.scope.features.waitInTime(value, call);
   } catch (thrown) {
     return { type: 'threw', thrown };
   }

@@ -16,20 +16,13 @@ import {
 import { isMaxResultChars, isStagedResource, minResultChars } from '@holdfast/core/internal';
 import type { ChildSession, RenderedPrompt } from '@holdfast/core/types';
 import type { Session, SessionTransaction } from '@holdfast/session';
+import type { CheckedManner } from './execute.ts';
 import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';
 import type { PolicyMoves, PolicySurroundings } from './policies.ts';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './policies.ts';
 import { compileTools, type ScopeFacts } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
-import type {
-  Approve,
-  CallFeatures,
-  CheckedManner,
-  CompiledTools,
-  Reservations,
-  Resuming,
-  RunPosition,
-} from './types.ts';
+import type { Approve, CallFeatures, CompiledTools, Reservations, Resuming, RunPosition } from './types.ts';
 
 /** The options of every runner. */
 export interface CallOptions {
@@ -235,7 +228,10 @@ export function createCallScope(
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const all = outerResources.size === 0 ? own : new Map([...outerResources, ...own]);
   const budgets = account === undefined ? noBudgets : [account];
-  const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
+  const lifetime = startLifetime(
+    { clock, signal, timeoutMs, budgets, outer: parent?.lifetime },
+    features.limitLifetime,
+  );
   const { moves, reader } = companionOf(session);
   const filesystem = readOnlyFilesystem(all);
   const { request } = outer?.surroundings ?? options;

@@ -16,10 +16,10 @@ import type {
   ToolContext,
   ToolDeclaration,
 } from '@holdfast/core';
-import type { ChildSession, Problem, RenderedPrompt, ThrownError, Touched, TraceEntry } from '@holdfast/core/types';
+import type { ChildSession, Problem, RenderedPrompt, ThrownError, Touched } from '@holdfast/core/types';
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
-import type { Lifetime } from './execute.ts';
+import type { CallTime, Lifetime, LifetimeOptions } from './execute.ts';
 import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -163,32 +163,6 @@ export interface RunPosition {
   turn: number;
 }
 
-/** Per-call overrides of a tool's timeout and retries. Reuse one object for many calls: it is checked once. */
-export interface CallManner {
-  /** Time limit for one attempt, in milliseconds. The tool's `timeoutMs` covers all attempts. Default: only that. */
-  readonly attemptTimeoutMs?: number;
-  /**
-   * How often the tool may run, including the first attempt, 1 to 1,001. Failures are retried; timeouts too if the tool is `repeat: 'safe'`
-   * and has stopped. A tool that may not be repeated runs once. Default: as the tool declares.
-   */
-  readonly attempts?: number;
-  /**
-   * Delay after the attempt of that number, counted from 1, in milliseconds. Called for all attempts before the call begins.
-   * Default: as the tool declares, else doubling from 1,000 to 60,000.
-   */
-  readonly delayMs?: (attempt: number) => number;
-  /** The `context.trace` of the tool. */
-  readonly trace?: (callId: string) => readonly TraceEntry[];
-  /** Receives the end event of the call once it is logged. */
-  readonly onEnd?: (event: ToolCallEndEvent) => void;
-}
-
-/** Validated overrides. */
-export interface CheckedManner extends Omit<CallManner, 'delayMs'> {
-  /** One per attempt except the last. */
-  readonly delaysMs: readonly number[] | undefined;
-}
-
 /** The resources of a call: its staged changes and its own instances. */
 export interface CallResources {
   /** By name, as the tool gets them. @throws the error of a resource that cannot begin. */
@@ -290,8 +264,14 @@ export interface CallFeatures {
   /** Other calls committed after the decision: decides again until it holds, then commits. */
   commitOvertaken(commit: () => ToolCallEndEvent | Ending, call: RunningCall): Promise<ToolCallEndEvent | Ending>;
   runCalls(calls: readonly IdentifiedCall[], scope: CallScope, options: TurnOptions): Promise<TurnResult>;
+  limitLifetime(options: LifetimeOptions): Lifetime;
+  limitTime(tool: Tool, scope: CallScope): CallTime | undefined;
+  /** Waits for a tool until its time is over, even if it never settles. */
+  waitInTime(value: PromiseLike<unknown>, call: RunningCall): Promise<Invoked>;
   /** Records the late result of an abandoned tool. */
   recordLate(answer: Answer, call: RunningCall): void;
+  /** Takes over `others`, with which work nested in a call was started. */
+  join(others: CallFeatures): void;
 }
 
 /** The start of a call whose tool prepares. */

@@ -6,6 +6,8 @@ import { permitWithApproval } from '../approval/permit.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
 import { openFacts } from '../facts/scope-facts.ts';
+import { limitTime, waitInTime } from '../limits/call-time.ts';
+import { LimitedLifetime } from '../limits/lifetime.ts';
 import { nestedResources, ownTouched, refuseNested, SequentialCalls } from '../nested/calls.ts';
 import { askReservations, endReserved, joinReserved, recordReserved } from '../nested/reservations.ts';
 import { Nested, NestedLifetime } from '../nested/work.ts';
@@ -50,7 +52,11 @@ export const features: CallFeatures = {
   expand,
   commitOvertaken,
   runCalls,
+  limitLifetime: (options) => new LimitedLifetime(options),
+  limitTime,
+  waitInTime,
   recordLate,
+  join: () => undefined,
 };
 
 /** As `openScopeWith`, with every feature. */

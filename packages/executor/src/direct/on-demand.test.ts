@@ -80,6 +80,29 @@ const cases: Readonly<Record<string, Case>> = {
     calls: [call('outer', {}, 'a')],
     kinds: ['ok'],
   },
+  'a direct call in a child session': {
+    tools: () => [
+      tool('outer', async ({ child }) => {
+        const inner = tool('inner', async ({ use }) => await use(client));
+        const { executeToolCall } = await import('./execute-tool-call.ts');
+        const options = { tools: [inner], session: child(), clock: testClock() };
+        return (await executeToolCall({ name: 'inner', arguments: {} }, options)).kind;
+      }),
+    ],
+    calls: [call('outer', {}, 'a')],
+    kinds: ['ok'],
+  },
+  'a tool with a time limit': {
+    tools: () => [tool('outer', async () => 'done', { timeoutMs: 10 })],
+    calls: [call('outer', {}, 'a')],
+    kinds: ['ok'],
+  },
+  'a run with a time limit': {
+    tools: () => [tool('outer', async () => 'done')],
+    calls: [call('outer', {}, 'a')],
+    options: { timeoutMs: 10 },
+    kinds: ['ok'],
+  },
   'a declared resource': {
     tools: () => [tool('outer', async ({ use }) => await use(client))],
     calls: [call('outer', {}, 'a')],

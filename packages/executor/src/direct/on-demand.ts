@@ -5,7 +5,6 @@ import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
 import { parentCallOf } from '../nested/child-session.ts';
 import { Nested, NestedLifetime } from '../nested/work.ts';
-import { recordLate } from './late.ts';
 import { openScopeWith } from './open-scope.ts';
 
 let loaded: CallFeatures | undefined;
@@ -34,7 +33,6 @@ const plainFeatures: CallFeatures = {
   keyOf: keyOfCall,
   openNested: (call) => new Nested(call),
   nestedLifetime: (call) => new NestedLifetime(call),
-  recordLate,
   runCalls: async (calls, scope, options) => (await load()).runCalls(calls, scope, options),
   use: async (resource, call) => {
     const features = await load();
@@ -63,6 +61,13 @@ const plainFeatures: CallFeatures = {
   refuseNested: (tool, parent) => rest().refuseNested(tool, parent),
   ownTouched: (call, touched) => rest().ownTouched(call, touched),
   startLater: (call, record) => rest().startLater(call, record),
+  limitLifetime: (options) => rest().limitLifetime(options),
+  limitTime: (tool, scope) => rest().limitTime(tool, scope),
+  waitInTime: (value, call) => rest().waitInTime(value, call),
+  recordLate: (answer, call) => rest().recordLate(answer, call),
+  join: (others) => {
+    loaded ??= others;
+  },
 };
 
 /** Opens a scope for calls without a prompt object; a promise if it needs features that have to be loaded. */
@@ -76,12 +81,16 @@ export function openFullScope(options: CallOptions, toolNames?: ReadonlySet<stri
   return load().then((features) => openScopeWith(features, options, toolNames));
 }
 
-function isPlain({ tools, session, policies = [], resources, facts }: CallOptions): boolean {
+function isPlain(options: CallOptions): boolean {
+  const { tools, session, policies = [], resources, facts, timeoutMs, signal, budget } = options;
   return (
+    timeoutMs === undefined &&
+    signal === undefined &&
+    budget === undefined &&
     policies.length === 0 &&
     resources === undefined &&
     facts === undefined &&
     parentCallOf(session) === undefined &&
-    tools.every((tool) => !tool.dangerous && tool.retry === undefined && !tool.prepares)
+    tools.every((tool) => !tool.dangerous && tool.retry === undefined && tool.timeoutMs === undefined && !tool.prepares)
   );
 }

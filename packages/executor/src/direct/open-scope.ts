@@ -20,6 +20,7 @@ export function openScopeWith(
 ): CallScope {
   checkCallOptions(options);
   const parent = parentCallOf(options.session);
+  parent?.scope.features.join(features);
   const { onEvent } = options;
   // Checked by `checkCallOptions`.
   const session = options.session as Session;
