@@ -7,6 +7,7 @@ import type {
   Outcome,
   OutcomeKind,
   PendingApproval,
+  Policy,
   PolicyDecision,
   PreparedCall,
   ResourceDefinition,
@@ -20,6 +21,7 @@ import type { ChildSession, Problem, RenderedPrompt, ThrownError, Touched } from
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
 import type { CallTime, Lifetime, LifetimeOptions } from './execute.ts';
+import type { PolicyBinding, ToolNames } from './policies.ts';
 import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -219,6 +221,8 @@ export interface NestedCalls {
 export interface CallFeatures {
   /** @throws HoldfastError `options.invalid`. */
   openFacts(source: FactsSource, session: Session): ScopeFacts;
+  /** @throws HoldfastError `options.invalid`, `policy.invalid`, `policy.tool.unknown`. */
+  bindPolicies(policies: readonly Policy[], names: ToolNames): readonly PolicyBinding[];
   /** A copy of a run's scope with the tools and policies of a page. */
   bindPage(scope: CallScope, page: RenderedPrompt): CallScope;
   /** Runs every policy in force and the dangerous gate; synchronous if every policy is. */
@@ -253,8 +257,8 @@ export interface CallFeatures {
   nestedResources(parent: RunningCall): ReadonlyMap<string, unknown>;
   refuseNested(tool: Tool, parent: RunningCall): Ended | undefined;
   nestedLifetime(call: RunningCall): Lifetime;
-  /** The tool's own reads and writes, frozen for policies. */
-  ownTouched(call: RunningCall, touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched>;
+  /** Stages the policies' states after a success. `touched`: of the call in resources, if anything. */
+  updatePolicies(ending: Ending, call: RunningCall, touched: ReadonlyMap<string, Touched> | undefined): void;
   /** Settles a call whose tool may be retried. */
   retry(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent>;
   /** Lets a preparing tool report when it begins. */

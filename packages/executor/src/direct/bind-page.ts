@@ -1,6 +1,7 @@
 import { ReadOnlyMap } from '@holdfast/core/internal';
 import type { BoundPolicy, RenderedPrompt } from '@holdfast/core/types';
-import { observersOf, type PolicyBinding, toBinding } from '../call/policies.ts';
+import { toBinding } from '../approval/policy-binding.ts';
+import { observersOf, type PolicyBinding } from '../call/policies.ts';
 import { compileTools } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
 

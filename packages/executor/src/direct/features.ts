@@ -1,14 +1,16 @@
 import { authorize } from '../approval/authorize.ts';
+import { keyOfCall } from '../approval/digest.ts';
 import { waiveGranted } from '../approval/grants.ts';
-import { keyOfCall } from '../approval/key.ts';
 import { keepCalls, sealCall } from '../approval/masked-calls.ts';
 import { permitWithApproval } from '../approval/permit.ts';
+import { bindPolicies } from '../approval/policy-binding.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
 import { openFacts } from '../facts/scope-facts.ts';
 import { limitTime, waitInTime } from '../limits/call-time.ts';
 import { LimitedLifetime } from '../limits/lifetime.ts';
-import { nestedResources, ownTouched, refuseNested, SequentialCalls } from '../nested/calls.ts';
+import { nestedResources, refuseNested, SequentialCalls } from '../nested/calls.ts';
+import { updatePolicies } from '../nested/policy-states.ts';
 import { askReservations, endReserved, joinReserved, recordReserved } from '../nested/reservations.ts';
 import { Nested, NestedLifetime } from '../nested/work.ts';
 import { recoverResources } from '../resources/recover.ts';
@@ -24,6 +26,7 @@ import { retry } from './retry.ts';
 
 /** The rooms with rarely used features. */
 export const features: CallFeatures = {
+  bindPolicies,
   bindPage,
   openFacts,
   authorize,
@@ -46,7 +49,7 @@ export const features: CallFeatures = {
   nestedResources,
   refuseNested,
   nestedLifetime: (call) => new NestedLifetime(call),
-  ownTouched,
+  updatePolicies,
   retry,
   startLater: (call, record) => new PreparedStart(call, record),
   expand,

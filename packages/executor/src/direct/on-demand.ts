@@ -1,5 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { keyOfCall } from '../approval/key.ts';
+import { keyInRun } from '../approval/key.ts';
 import { keepCalls, sealCall } from '../approval/masked-calls.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
@@ -30,7 +30,7 @@ const plainFeatures: CallFeatures = {
   commitOvertaken: async (commit) => commit(),
   keepWaiting: (call, { session }) => keepCalls(session, { callId: call.id }, [call]),
   keepBegun: (call, { session }) => sealCall(session, {}, call),
-  keyOf: keyOfCall,
+  keyOf: (call) => keyInRun(call) ?? rest().keyOf(call),
   openNested: (call) => new Nested(call),
   nestedLifetime: (call) => new NestedLifetime(call),
   runCalls: async (calls, scope, options) => (await load()).runCalls(calls, scope, options),
@@ -59,7 +59,8 @@ const plainFeatures: CallFeatures = {
   recoverResources: (scope) => rest().recoverResources(scope),
   nestedResources: (parent) => rest().nestedResources(parent),
   refuseNested: (tool, parent) => rest().refuseNested(tool, parent),
-  ownTouched: (call, touched) => rest().ownTouched(call, touched),
+  updatePolicies: (ending, call, touched) => rest().updatePolicies(ending, call, touched),
+  bindPolicies: (policies, names) => rest().bindPolicies(policies, names),
   startLater: (call, record) => rest().startLater(call, record),
   limitLifetime: (options) => rest().limitLifetime(options),
   limitTime: (tool, scope) => rest().limitTime(tool, scope),

@@ -1,5 +1,5 @@
 import type { Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
-import { describeThrown, isStagedResource } from '@holdfast/core/internal';
+import { describeThrown, freezeOpen, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
 import type { Touched } from '@holdfast/core/types';
 import { failure, thrownCode } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
@@ -7,7 +7,7 @@ import type { RunningCall } from '../call/running-call.ts';
 import { type CallScope, readOnlyFilesystem, watchedReader } from '../call/scope.ts';
 import type { Ended, Ending, NestedCalls } from '../call/types.ts';
 import { CallSequence } from '../turn/call-sequence.ts';
-import { freezeTouched } from './touched.ts';
+import type { TouchedByResource } from './touched.ts';
 
 /** Runs calls one after another; read-only calls run in parallel. */
 export class SequentialCalls implements NestedCalls {
@@ -117,4 +117,15 @@ export function ownTouched(
   touched: ReadonlyMap<string, Touched>,
 ): ReadonlyMap<string, Touched> {
   return freezeTouched(nestedWork === undefined ? touched : nestedWork.own(touched));
+}
+
+/** A frozen copy. */
+function freezeTouched(touched: TouchedByResource): TouchedByResource {
+  if (touched instanceof ReadOnlyMap) return touched;
+  return new ReadOnlyMap(
+    [...touched].map(([name, { reads, writes }]) => [
+      name,
+      freezeOpen({ reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) }),
+    ]),
+  );
 }

@@ -3,7 +3,6 @@ import type { Session } from '@holdfast/session';
 import type { OpenRun } from '@holdfast/session/internal';
 import { claimRun } from '../approval/claims.ts';
 import { checkContent, takeCalls } from '../approval/masked-calls.ts';
-import { isSameCall } from '../call/prepare.ts';
 import { begin, finish } from '../call/run-call.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import { recordEnd } from '../call/settle.ts';
@@ -26,6 +25,7 @@ import {
   toPrompt,
 } from '../run/run-agent.ts';
 import type { OpenTurn } from '../run/transcript.ts';
+import { isSameCall } from '../turn/run-calls.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { resuming } from './resuming.ts';
 import { readTranscript } from './transcript.ts';

@@ -3,7 +3,7 @@ import { reportRequest, toPending } from '../approval/ask.ts';
 import { authorize } from '../approval/authorize.ts';
 import { asksTheSame, readEarlierAnswers } from '../approval/earlier-answers.ts';
 import { failure } from '../call/ending.ts';
-import { isSameCall, prepare } from '../call/prepare.ts';
+import { prepare } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall, Suspended, TurnOptions, TurnResult } from '../call/types.ts';
 import { CallSequence } from './call-sequence.ts';
@@ -112,4 +112,12 @@ async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise
     pending.push(known ? waiting : question);
   }
   return pending;
+}
+
+/** True if two calls with the same id are identical. */
+export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
+  if (a.name !== b.name) return false;
+  if (a.arguments === b.arguments) return true;
+  if (typeof a.arguments === 'string' || typeof b.arguments === 'string') return false;
+  return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
 }
