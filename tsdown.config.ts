@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type UserConfig } from 'tsdown';
 
 interface Manifest {
+  readonly name: string;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string | { readonly 'holdfast-source'?: string }>>;
 }
@@ -18,6 +19,14 @@ const programs = Object.values(manifest.bin ?? {}).map((path) =>
 const mains = readdirSync('src').filter((name) => name.endsWith('-main.ts'));
 // A hook starts for each call of an agent and outlives this package: a bundle with its dependencies. CommonJS starts faster.
 const hooks = mains.filter((name) => name.endsWith('-hook-main.ts'));
+// `runAgent` loads rare features by `import()`: what it needs at once and the rest are two files, for bundlers. The entry `features`
+// exports nothing else, so that a bundler drops what is not used.
+const parted = manifest.name === '@holdfast/executor';
+const apart = parted ? [{ features: './src/direct/features.ts' }] : [];
+const parts = [
+  { name: 'call', test: /src\/run\/run-agent\.ts$/, priority: 1 },
+  { name: 'rare', test: /src\/(?:direct\/(?:features|execute-tool-call)|recovery\/resume-tool-call)\.ts$/ },
+];
 const ownPrograms = mains.filter((name) => !hooks.includes(name)).map((name) => `./src/${name}`);
 
 const shared: UserConfig = {
@@ -33,11 +42,12 @@ const shared: UserConfig = {
 const config: readonly UserConfig[] = defineConfig([
   {
     ...shared,
-    entry: [...libraries, ...programs, ...ownPrograms],
+    entry: [...libraries, ...programs, ...ownPrograms, ...apart],
     format: 'esm',
     fixedExtension: false,
     // TypeScript 7 has no compiler API, and isolated declarations need none.
     dts: libraries.length > 0 ? { oxc: true } : false,
+    ...(parted ? { outputOptions: { codeSplitting: { groups: parts } } } : {}),
     deps: { neverBundle: [/^node:/] },
   },
   ...hooks.map(

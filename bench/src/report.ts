@@ -22,7 +22,7 @@ export interface Size {
   /** Minified. */
   readonly bytes: number;
   readonly gzipBytes: number;
-  readonly goalGzipBytes: number;
+  readonly goalGzipBytes?: number;
 }
 
 export interface FigureReport {
@@ -66,9 +66,9 @@ function formatFigures({ name, figures }: FigureReport): string {
 }
 
 function formatSizes({ name, sizes }: SizeReport): string {
-  const lines = sizes.map((size) => {
-    const verdict = size.gzipBytes <= size.goalGzipBytes ? 'met' : 'missed';
-    return `  ${size.name}: ${size.gzipBytes} B gzip of ${size.bytes} B; goal ${size.goalGzipBytes} B, ${verdict}`;
+  const lines = sizes.map(({ name: what, bytes, gzipBytes, goalGzipBytes: goal }) => {
+    const verdict = goal === undefined ? '' : `; goal ${goal} B, ${gzipBytes <= goal ? 'met' : 'missed'}`;
+    return `  ${what}: ${gzipBytes} B gzip of ${bytes} B${verdict}`;
   });
   return [name, ...lines].join('\n');
 }

@@ -4,7 +4,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const sources = fileURLToPath(new URL('../../packages/executor/src/', import.meta.url));
 /** Replacements for these modules of the executor, which they wrap. */
 const replaced = new Map(
-  ['direct/features.ts', 'call/context.ts'].map((path) => {
+  ['direct/features.ts', 'direct/on-demand.ts', 'call/context.ts'].map((path) => {
     const name = path.slice(path.indexOf('/') + 1);
     return [`${sources}${path}`, `${sources}test-${name}`];
   }),
@@ -22,7 +22,7 @@ const config: ViteUserConfig = defineConfig({
       enforce: 'pre',
       async resolveId(source, importer) {
         const [path = '', query] = source.split('?');
-        if (!/(?:features|context)\.ts$/.test(path)) return undefined;
+        if (!/(?:features|on-demand|context)\.ts$/.test(path)) return undefined;
         const resolved = await this.resolve(path, importer, { skipSelf: true });
         const other = resolved === null ? undefined : replaced.get(resolved.id);
         if (other === undefined) return resolved;

@@ -1,7 +1,9 @@
+export { readDecision } from './approval/authorize.ts';
 export type { Judges } from './approval/grants.ts';
-export { readDecision } from './call/authorize.ts';
+export type { CallManner } from './call/execute.ts';
+export type { PolicyInForce, PolicySurroundings } from './call/policies.ts';
 export type { Released } from './call/run-call.ts';
-export type { CallManner, EndOfLife, PolicyInForce, PolicySurroundings } from './call/types.ts';
+export type { EndOfLife } from './call/types.ts';
 export { isolateListener } from './direct/listener.ts';
 export { releaseToolCall } from './elsewhere/release-tool-call.ts';
 export { type Report, settleToolCall } from './elsewhere/settle-tool-call.ts';

@@ -13,7 +13,7 @@ import {
 import { jsonSchema } from '@holdfast/schema/json';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { readDecision } from './call/authorize.ts';
+import { readDecision } from './approval/authorize.ts';
 import { notes, shortKey, testClock, testSession, wordsResource } from './fixtures.ts';
 import { answerApproval, type Caller, type CallOptions, createBudget, executeToolCall, openCaller } from './index.ts';
 import { settled } from './test-attempts.ts';

@@ -2,9 +2,10 @@ import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall 
 import type { Session } from '@holdfast/session';
 import { type Judges, judgesOf } from './approval/grants.ts';
 import { directCallKey } from './approval/key.ts';
+import type { CallManner } from './call/execute.ts';
 import { learnArguments } from './call/prepare.ts';
 import type { CallOptions, CallScope } from './call/scope.ts';
-import type { CallManner, EndOfLife, Suspended } from './call/types.ts';
+import type { EndOfLife, Suspended } from './call/types.ts';
 import { executeIn } from './direct/execute-tool-call.ts';
 import { openScope } from './direct/features.ts';
 import { checkManner } from './direct/options.ts';

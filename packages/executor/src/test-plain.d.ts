@@ -4,3 +4,7 @@ declare module '*/direct/features.ts?plain' {
 declare module '*/call/context.ts?plain' {
   export { CallContext } from './call/context.ts';
 }
+
+declare module '*/on-demand.ts?plain' {
+  export { openPlainScope } from './direct/on-demand.ts';
+}

@@ -1,9 +1,11 @@
 import type { Json, PreparedCall, Redactor } from '@holdfast/core';
 import { decodeJson, digestJson, sha256, toCanonicalJson } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
-import { policiesFor } from '../call/authorize.ts';
+import { policiesFor } from '../call/policies.ts';
+import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { CompiledTool } from '../call/types.ts';
+import { directCallKey, keyInRun } from './key.ts';
 
 const toolDigests = new WeakMap<CompiledTool, string>();
 
@@ -53,8 +55,17 @@ export async function digestCall(
   });
 }
 
+/** The `idempotencyKey` of a call. */
+export function keyOfCall(running: RunningCall): string {
+  const { call, source, scope } = running;
+  return (
+    keyInRun(running) ??
+    `${directCallKey(scope.session, call.id)}/${digestArguments(source.arguments, scope.session.redactor)}`
+  );
+}
+
 /** Distinguishes direct calls with the same id. Excludes secrets: readers of the digest could try to guess them. */
-export function digestArguments(rawArguments: Json, redactor: Redactor | undefined): string {
+function digestArguments(rawArguments: Json, redactor: Redactor | undefined): string {
   const input = readText(rawArguments);
   return sha256(toCanonicalJson(redactor === undefined ? input : redactor.redact(input))).slice(0, 32);
 }

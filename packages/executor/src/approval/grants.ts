@@ -15,9 +15,10 @@ import {
 } from '@holdfast/core';
 import type { Ask } from '@holdfast/core/types';
 import type { Session } from '@holdfast/session';
-import { askForDangerous, strictest } from '../call/authorize.ts';
+import type { PolicyInForce, PolicySurroundings } from '../call/policies.ts';
 import type { CallScope } from '../call/scope.ts';
-import type { PolicyInForce, PolicySurroundings, Verdict } from '../call/types.ts';
+import type { Verdict } from '../call/types.ts';
+import { askForDangerous, strictest } from './authorize.ts';
 import { digestTool } from './digest.ts';
 
 /** A tool that a person allowed without further questions for this session. */

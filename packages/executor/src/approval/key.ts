@@ -1,15 +1,12 @@
 import type { Session } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
-import { digestArguments } from './digest.ts';
 
-/** The `idempotencyKey` of a call. */
-export function keyOfCall({ call, source, scope, turn }: RunningCall): string {
+/** The `idempotencyKey` of a call; `undefined` for a direct one. */
+export function keyInRun({ call, scope, turn }: RunningCall): string | undefined {
   const { parent, run, session } = scope;
   // The id of a nested call continues that of its parent; any other id may contain anything.
   if (parent !== undefined && scope.nested) return parent.key + call.id.slice(parent.call.id.length);
-  if (run === undefined)
-    return `${directCallKey(session, call.id)}/${digestArguments(source.arguments, session.redactor)}`;
-  return `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
+  return run === undefined ? undefined : `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
 }
 
 /** The common prefix of the keys of direct calls with one id. */

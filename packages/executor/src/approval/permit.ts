@@ -1,11 +1,11 @@
 import type { PendingApproval, PreparedCall } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { authorize } from '../call/authorize.ts';
 import { denied, endOfLife, failure } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { Ended, Permitted, Verdict } from '../call/types.ts';
 import { type Answered, askHost, reportRequest, toPending } from './ask.ts';
+import { authorize } from './authorize.ts';
 import {
   asksTheSame,
   deniedBecause,

@@ -79,7 +79,7 @@ export class CallContext implements ToolContext {
       heard(
         (async () => {
           this.#call.checkOpen();
-          return await this.#call.openResources().use(resource);
+          return await this.#call.scope.features.use(resource, this.#call);
         })(),
       );
   }

@@ -13,7 +13,6 @@ import {
   describeThrown,
   forModel,
   isPlainObject,
-  isToolResult,
   nearestNames,
   type RecordedOutcome,
   renderPlainly,
@@ -113,17 +112,6 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
       const problem = `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`;
       return failure('invalid', { code: 'output.not_json', message: problem });
     }
-  }
-}
-
-/** True if the tool reported the failure itself: it threw or returned `toolError`. */
-export function saysFailed(invoked: Invoked): boolean {
-  if (invoked.type !== 'returned') return invoked.type === 'threw';
-  try {
-    return isToolResult(invoked.value) && !invoked.value.success;
-  } catch {
-    // The result has throwing getters.
-    return false;
   }
 }
 

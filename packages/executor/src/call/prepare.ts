@@ -71,14 +71,6 @@ function toProblem({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): P
   return { ...refusals[reason], message: `Cannot read the arguments: ${problem}.` };
 }
 
-/** True if two calls with the same id are identical. */
-export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
-  if (a.name !== b.name) return false;
-  if (a.arguments === b.arguments) return true;
-  if (typeof a.arguments === 'string' || typeof b.arguments === 'string') return false;
-  return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
-}
-
 /** Registers the secrets in the arguments with `redactor` before anything is reported. `given`: the raw text or value. */
 export function learnArguments(
   redactor: Redactor | undefined,

@@ -1,9 +1,8 @@
 import type { JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
 import { describeThrown, within } from '@holdfast/core/internal';
-import { authorize } from './authorize.ts';
 import { CallContext } from './context.ts';
 import { endOfLife, failure, thrownCode } from './ending.ts';
-import { CallTime, isThenable, waitForAnswer, waitInTime } from './execute.ts';
+import { isThenable, waitForAnswer } from './execute.ts';
 import { learnArguments, prepare } from './prepare.ts';
 import { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -122,7 +121,7 @@ export function permit(call: RunningCall): Permitted | Promise<Permitted> {
   call.decidedAt = scope.moves.count;
   const unasked = scope.policiesOf === undefined && scope.hostPolicies.length === 0 && !call.call.tool.dangerous;
   if (unasked && scope.resuming === undefined) return permitted;
-  const verdict = authorize(call.call, scope);
+  const verdict = scope.features.authorize(call.call, scope);
   if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming !== undefined)
     return scope.features.permit(verdict, call);
   call.decisions = verdict.decisions;
@@ -149,7 +148,7 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
       if (tool.prepares) call.lateStart = scope.features.startLater(call, () => recordStart(call));
       else writeStart(call);
     }
-    if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = CallTime.of(tool, scope);
+    if (tool.timeoutMs !== undefined || scope.manner !== undefined) call.time = scope.features.limitTime(tool, scope);
     // Opens the transaction now: an outer call that has ended must refuse it.
     if (scope.nested) void call.transaction;
     if (call.reservations !== undefined) scope.features.joinReserved(call);
@@ -220,7 +219,7 @@ export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstopp
     if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
     return call.time === undefined && call.scope.lifetime.endless
       ? { type: 'unstoppable', value }
-      : waitInTime(value, call);
+      : call.scope.features.waitInTime(value, call);
   } catch (thrown) {
     return { type: 'threw', thrown };
   }

@@ -8,6 +8,7 @@ import {
   type SessionReader,
   type ToolCallEndEvent,
 } from '@holdfast/core';
+import { ReadOnlyMap } from '@holdfast/core/internal';
 import type { SessionTransaction } from '@holdfast/session';
 import { type CallTime, type Lifetime, toAbortReason, toEndOfLife } from './execute.ts';
 import type { CallScope } from './scope.ts';
@@ -25,6 +26,7 @@ import type {
 
 const none: readonly never[] = Object.freeze([]);
 const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
+const noViews: ReadonlyMap<string, unknown> = new ReadOnlyMap();
 
 /** The record of a running call; each stage fills in its part. */
 export class CallRecord {
@@ -157,7 +159,7 @@ export class RunningCall extends CallRecord {
 
   get views(): ReadonlyMap<string, unknown> {
     this.checkOpen();
-    return this.openResources().views;
+    return this.scope.resources.size === 0 ? noViews : this.openResources().views;
   }
 
   openResources(): CallResources {

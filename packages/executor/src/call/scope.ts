@@ -16,21 +16,13 @@ import {
 import { isMaxResultChars, isStagedResource, minResultChars } from '@holdfast/core/internal';
 import type { ChildSession, RenderedPrompt } from '@holdfast/core/types';
 import type { Session, SessionTransaction } from '@holdfast/session';
-import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
+import type { CheckedManner } from './execute.ts';
 import { accountOf, type BudgetAccount, checkMilliseconds, type Lifetime, startLifetime } from './execute.ts';
+import type { PolicyMoves, PolicySurroundings } from './policies.ts';
+import { observersOf, type PolicyBinding } from './policies.ts';
 import { compileTools, type ScopeFacts } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
-import type {
-  Approve,
-  CallFeatures,
-  CheckedManner,
-  CompiledTools,
-  PolicyMoves,
-  PolicySurroundings,
-  Reservations,
-  Resuming,
-  RunPosition,
-} from './types.ts';
+import type { Approve, CallFeatures, CompiledTools, Reservations, Resuming, RunPosition } from './types.ts';
 
 /** The options of every runner. */
 export interface CallOptions {
@@ -193,6 +185,7 @@ export function watchedReader(reader: SessionReader, moves: PolicyMoves): Sessio
 
 const noResources: ReadonlyMap<string, unknown> = new Map();
 const noGrants: ReadonlySet<string> = new Set();
+const noPolicies: readonly PolicyBinding[] = [];
 const noBudgets: readonly BudgetAccount[] = [];
 
 /** The values that `createCallScope` needs from other rooms. */
@@ -227,16 +220,20 @@ export function createCallScope(
   const toolset = compileTools(options.tools);
   const { missing } = toolset;
   if (missing !== undefined) throw new HoldfastError('options.invalid', missing.message);
-  const bound = bindHostPolicies(options.policies);
-  checkPolicies(bound, toolNames ?? toolset.byName);
-  const policies = bound.map((policy) => policy.forScope());
+  const policies =
+    options.policies === undefined || options.policies.length === 0
+      ? noPolicies
+      : features.bindPolicies(options.policies, toolNames ?? toolset.byName);
   const account = options.budget === undefined ? undefined : accountOf(options.budget);
   if (options.budget !== undefined && account === undefined)
     throw new HoldfastError('options.invalid', '`budget` must be made by `createBudget`.');
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const all = outerResources.size === 0 ? own : new Map([...outerResources, ...own]);
   const budgets = account === undefined ? noBudgets : [account];
-  const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
+  const lifetime = startLifetime(
+    { clock, signal, timeoutMs, budgets, outer: parent?.lifetime },
+    features.limitLifetime,
+  );
   const { moves, reader } = companionOf(session);
   const filesystem = readOnlyFilesystem(all);
   const { request } = outer?.surroundings ?? options;

@@ -1,11 +1,4 @@
-import {
-  HoldfastError,
-  type Json,
-  type Outcome,
-  type SessionEvent,
-  type Tool,
-  type ToolCallEndEvent,
-} from '@holdfast/core';
+import type { Json, Outcome, SessionEvent, Tool, ToolCallEndEvent } from '@holdfast/core';
 import {
   copyJson,
   cutMiddle,
@@ -33,7 +26,6 @@ import {
   uncommitted,
   withDoubt,
 } from './ending.ts';
-import { isThenable, waitForAnswer } from './execute.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CompiledTool, Ending, Invoked } from './types.ts';
 
@@ -112,7 +104,8 @@ function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedReso
   try {
     if (call.brokenBy !== undefined) throw call.brokenBy.thrown;
     const before = call.written?.changes.length ?? 0;
-    if (scope.observers.length > 0) updatePolicies(ending, call, prepared.touched);
+    if (scope.observers.length > 0)
+      scope.features.updatePolicies(ending, call, prepared === nothingPrepared ? undefined : prepared.touched);
     const { written } = call;
     const event = toEndEvent(ending, call, {
       touched: prepared.touched,
@@ -134,26 +127,6 @@ function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedReso
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }
-}
-
-function updatePolicies({ value, message }: Ending, call: RunningCall, all: ReadonlyMap<string, Touched>): void {
-  const { scope } = call;
-  const touched = all === nothingPrepared.touched ? all : scope.features.ownTouched(call, all);
-  // Shared and frozen, so that no policy can change what the next one sees.
-  const result = Object.freeze({ value, message, touched });
-  for (const bound of scope.observers) {
-    const answer: unknown = bound.policy.onResult?.(call.call, result, bound.context(call.state, scope.surroundings));
-    if (answer === undefined) continue;
-    if (typeof answer === 'object' && isThenable(answer)) throw lateAnswer(bound.key, answer);
-    if (bound.slice !== undefined) call.transaction.apply(bound.slice, bound.toOperations(answer));
-  }
-}
-
-function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
-  // Handled here: an unhandled rejection would end the process.
-  void waitForAnswer(value);
-  const message = `\`onResult\` of the policy \`${key}\` returned a promise; it must be synchronous.`;
-  return new HoldfastError('policy.invalid', message, { data: { reason: 'result.async' } });
 }
 
 /** Reads the tool's result: a success with a valid value, or the reason for a failure. */

@@ -4,24 +4,24 @@ import type {
   FactsSource,
   Json,
   JsonObject,
-  Operation,
   Outcome,
   OutcomeKind,
   PendingApproval,
-  PolicyContext,
+  Policy,
   PolicyDecision,
   PreparedCall,
+  ResourceDefinition,
   ResourceTransaction,
-  Slice,
   Tool,
   ToolCallEndEvent,
   ToolContext,
   ToolDeclaration,
 } from '@holdfast/core';
-import type { BoundPolicy, ChildSession, Problem, ThrownError, Touched, TraceEntry } from '@holdfast/core/types';
+import type { ChildSession, Problem, RenderedPrompt, ThrownError, Touched } from '@holdfast/core/types';
 import type { CompiledSchema } from '@holdfast/schema';
 import type { Session } from '@holdfast/session';
-import type { Lifetime } from './execute.ts';
+import type { CallTime, Lifetime, LifetimeOptions } from './execute.ts';
+import type { PolicyBinding, ToolNames } from './policies.ts';
 import type { ScopeFacts } from './prepare.ts';
 import type { CallRecord, RunningCall } from './running-call.ts';
 import type { CallScope } from './scope.ts';
@@ -108,6 +108,22 @@ export interface Suspended {
   readonly pending: readonly PendingApproval[];
 }
 
+/** The results of the calls of one model message. */
+export interface TurnResult {
+  /** In call order, up to where the turn got, plus later calls that had ended before. */
+  readonly outcomes: readonly Outcome[];
+  /** If not empty, the turn is suspended at the first of these and nothing after it has run. */
+  readonly pending: readonly PendingApproval[];
+}
+
+/** Known results and refusals of a turn. */
+export interface TurnOptions {
+  /** Ends every call before its first stage. */
+  readonly refusal?: ((call: IdentifiedCall) => Ending | undefined) | undefined;
+  /** Outcomes of calls that ended before the turn was resumed, by position. */
+  readonly settled?: ReadonlyMap<number, Outcome> | undefined;
+}
+
 /** The return value or error of a tool. */
 export type Answer =
   | { readonly type: 'returned'; readonly value: unknown }
@@ -139,27 +155,6 @@ export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 /** Why a call must stop: one attempt or all of them took too long, or its run is over. */
 export type StopReason = 'attempt' | 'timeout' | EndOfLife;
 
-/** A policy's context without its own state. */
-export type PolicySurroundings = Required<Omit<PolicyContext, 'state'>>;
-
-/** A policy with its key and state. */
-export interface PolicyInForce extends BoundPolicy {
-  /** The slice with the policy's state, if it has any. */
-  readonly slice: Slice | undefined;
-  /** Converts an answer of `onResult` to changes of the slice. */
-  toOperations(answer: unknown): readonly Operation[];
-}
-
-/** Shared by overlapping calls of one session, to detect stale decisions. */
-export interface PolicyMoves {
-  /** Grows when a commit may change what policies answer. */
-  count: number;
-  /** True once a policy has read the session: from then on any change of the session may change its answer. */
-  looked: boolean;
-  /** Resolves when the queue is empty. */
-  turn: Promise<void>;
-}
-
 /** Policy changes, by call id, that count if the call or a nested call ends in doubt. */
 export type Reservations = Map<string, readonly Json[]>;
 
@@ -168,32 +163,6 @@ export interface RunPosition {
   /** The number of log records before the run; unique within the session. */
   readonly startSeq: number;
   turn: number;
-}
-
-/** Per-call overrides of a tool's timeout and retries. Reuse one object for many calls: it is checked once. */
-export interface CallManner {
-  /** Time limit for one attempt, in milliseconds. The tool's `timeoutMs` covers all attempts. Default: only that. */
-  readonly attemptTimeoutMs?: number;
-  /**
-   * How often the tool may run, including the first attempt, 1 to 1,001. Failures are retried; timeouts too if the tool is `repeat: 'safe'`
-   * and has stopped. A tool that may not be repeated runs once. Default: as the tool declares.
-   */
-  readonly attempts?: number;
-  /**
-   * Delay after the attempt of that number, counted from 1, in milliseconds. Called for all attempts before the call begins.
-   * Default: as the tool declares, else doubling from 1,000 to 60,000.
-   */
-  readonly delayMs?: (attempt: number) => number;
-  /** The `context.trace` of the tool. */
-  readonly trace?: (callId: string) => readonly TraceEntry[];
-  /** Receives the end event of the call once it is logged. */
-  readonly onEnd?: (event: ToolCallEndEvent) => void;
-}
-
-/** Validated overrides. */
-export interface CheckedManner extends Omit<CallManner, 'delayMs'> {
-  /** One per attempt except the last. */
-  readonly delaysMs: readonly number[] | undefined;
 }
 
 /** The resources of a call: its staged changes and its own instances. */
@@ -243,10 +212,21 @@ export interface Resuming {
   doubt(ending: Ending, call: CallRecord, again: boolean): Ending;
 }
 
+/** The nested calls of one call, in order; read-only calls run in parallel. */
+export interface NestedCalls {
+  call(id: string, name: string, input: unknown): Promise<Outcome>;
+}
+
 /** The rarely used features of a call. A plain call skips each with one comparison. */
 export interface CallFeatures {
   /** @throws HoldfastError `options.invalid`. */
   openFacts(source: FactsSource, session: Session): ScopeFacts;
+  /** @throws HoldfastError `options.invalid`, `policy.invalid`, `policy.tool.unknown`. */
+  bindPolicies(policies: readonly Policy[], names: ToolNames): readonly PolicyBinding[];
+  /** A copy of a run's scope with the tools and policies of a page. */
+  bindPage(scope: CallScope, page: RenderedPrompt): CallScope;
+  /** Runs every policy in force and the dangerous gate; synchronous if every policy is. */
+  authorize(call: PreparedCall, scope: CallScope, approved?: ReadonlySet<string>): Verdict | Promise<Verdict>;
   /** Called if a policy is asynchronous or approval is needed. */
   permit(first: Verdict | Promise<Verdict>, call: RunningCall): Promise<Permitted>;
   /** Allows the asks about a tool that was granted for the session. */
@@ -264,15 +244,21 @@ export interface CallFeatures {
   endReserved(call: RunningCall): void;
   recordReserved(call: CallRecord, ending: Ending): ToolCallEndEvent | undefined;
   openResources(call: RunningCall): CallResources;
-  /** Settles a call that has resources. */
+  /** The instance of a declared resource for a tool. */
+  use<Value>(resource: ResourceDefinition<Value>, call: RunningCall): Promise<Value>;
+  /** Completes or rolls back what an ended process left staged. `undefined`: nothing to do. */
+  recoverResources(scope: CallScope): Promise<unknown> | undefined;
   settleStaged(answer: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
   /** Ends a call that has begun but may not count. */
   refuse(ending: Ending, call: RunningCall): Promise<ToolCallEndEvent>;
   openNested(call: RunningCall): NestedWork;
+  openCalls(parent: RunningCall): NestedCalls;
+  /** The resources of calls and runs nested in `parent`. */
+  nestedResources(parent: RunningCall): ReadonlyMap<string, unknown>;
   refuseNested(tool: Tool, parent: RunningCall): Ended | undefined;
   nestedLifetime(call: RunningCall): Lifetime;
-  /** The tool's own reads and writes, frozen for policies. */
-  ownTouched(call: RunningCall, touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched>;
+  /** Stages the policies' states after a success. `touched`: of the call in resources, if anything. */
+  updatePolicies(ending: Ending, call: RunningCall, touched: ReadonlyMap<string, Touched> | undefined): void;
   /** Settles a call whose tool may be retried. */
   retry(invoked: Invoked, call: RunningCall): ToolCallEndEvent | Promise<ToolCallEndEvent>;
   /** Lets a preparing tool report when it begins. */
@@ -281,8 +267,15 @@ export interface CallFeatures {
   expand(invoked: Invoked, call: RunningCall): Promise<ToolCallEndEvent> | undefined;
   /** Other calls committed after the decision: decides again until it holds, then commits. */
   commitOvertaken(commit: () => ToolCallEndEvent | Ending, call: RunningCall): Promise<ToolCallEndEvent | Ending>;
+  runCalls(calls: readonly IdentifiedCall[], scope: CallScope, options: TurnOptions): Promise<TurnResult>;
+  limitLifetime(options: LifetimeOptions): Lifetime;
+  limitTime(tool: Tool, scope: CallScope): CallTime | undefined;
+  /** Waits for a tool until its time is over, even if it never settles. */
+  waitInTime(value: PromiseLike<unknown>, call: RunningCall): Promise<Invoked>;
   /** Records the late result of an abandoned tool. */
   recordLate(answer: Answer, call: RunningCall): void;
+  /** Takes over `others`, with which work nested in a call was started. */
+  join(others: CallFeatures): void;
 }
 
 /** The start of a call whose tool prepares. */

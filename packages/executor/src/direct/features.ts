@@ -1,26 +1,35 @@
-import type { RunEvent } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
+import { authorize } from '../approval/authorize.ts';
+import { keyOfCall } from '../approval/digest.ts';
 import { waiveGranted } from '../approval/grants.ts';
-import { keyOfCall } from '../approval/key.ts';
 import { keepCalls, sealCall } from '../approval/masked-calls.ts';
 import { permitWithApproval } from '../approval/permit.ts';
-import { type CallOptions, type CallScope, createCallScope } from '../call/scope.ts';
+import { bindPolicies } from '../approval/policy-binding.ts';
+import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { CallFeatures } from '../call/types.ts';
 import { openFacts } from '../facts/scope-facts.ts';
-import { Nested, NestedLifetime, nestedResources, ownTouched, refuseNested } from '../nested/calls.ts';
-import { parentCallOf } from '../nested/child-session.ts';
+import { limitTime, waitInTime } from '../limits/call-time.ts';
+import { LimitedLifetime } from '../limits/lifetime.ts';
+import { nestedResources, refuseNested, SequentialCalls } from '../nested/calls.ts';
+import { updatePolicies } from '../nested/policy-states.ts';
 import { askReservations, endReserved, joinReserved, recordReserved } from '../nested/reservations.ts';
+import { Nested, NestedLifetime } from '../nested/work.ts';
+import { recoverResources } from '../resources/recover.ts';
 import { refuse, StagedResources, settleStaged } from '../resources/staged.ts';
 import { commitOvertaken } from '../turn/decide-again.ts';
+import { runCalls } from '../turn/run-calls.ts';
+import { bindPage } from './bind-page.ts';
 import { expand } from './expand.ts';
-import { PreparedStart, recordLate } from './late.ts';
-import { isolateListener } from './listener.ts';
-import { checkCallOptions } from './options.ts';
+import { recordLate } from './late.ts';
+import { openScopeWith } from './open-scope.ts';
+import { PreparedStart } from './prepared-start.ts';
 import { retry } from './retry.ts';
 
 /** The rooms with rarely used features. */
-const features: CallFeatures = {
+export const features: CallFeatures = {
+  bindPolicies,
+  bindPage,
   openFacts,
+  authorize,
   permit: permitWithApproval,
   waiveGranted,
   keepWaiting: (call, { session }) => keepCalls(session, { callId: call.id }, [call]),
@@ -31,37 +40,29 @@ const features: CallFeatures = {
   endReserved,
   recordReserved,
   openResources: (call) => new StagedResources(call),
+  use: (resource, call) => call.openResources().use(resource),
+  recoverResources,
   settleStaged,
   refuse,
   openNested: (call) => new Nested(call),
+  openCalls: (parent) => new SequentialCalls(parent),
+  nestedResources,
   refuseNested,
   nestedLifetime: (call) => new NestedLifetime(call),
-  ownTouched,
+  updatePolicies,
   retry,
   startLater: (call, record) => new PreparedStart(call, record),
   expand,
   commitOvertaken,
+  runCalls,
+  limitLifetime: (options) => new LimitedLifetime(options),
+  limitTime,
+  waitInTime,
   recordLate,
+  join: () => undefined,
 };
 
-const nothingAround: ReadonlyMap<string, unknown> = new Map();
-
-/**
- * `toolNames`: tools that may appear later, which policies may mention.
- *
- * @throws HoldfastError as `compileTools`, and `policy.invalid`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
- */
+/** As `openScopeWith`, with every feature. */
 export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
-  checkCallOptions(options);
-  const parent = parentCallOf(options.session);
-  const { onEvent } = options;
-  // Checked by `checkCallOptions`.
-  const session = options.session as Session;
-  return createCallScope(options, {
-    features,
-    parent,
-    outerResources: parent === undefined ? nothingAround : nestedResources(parent),
-    listener: onEvent === undefined ? undefined : isolateListener<RunEvent>(onEvent, session),
-    toolNames,
-  });
+  return openScopeWith(features, options, toolNames);
 }

@@ -2,7 +2,7 @@ import { HoldfastError } from '@holdfast/core';
 import { checkOptions, type OptionRules } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { checkRedactor } from '@holdfast/session/internal';
-import type { CallManner, CheckedManner } from '../call/types.ts';
+import type { CallManner, CheckedManner } from '../call/execute.ts';
 
 const rules: OptionRules = {
   tools: 'list!',

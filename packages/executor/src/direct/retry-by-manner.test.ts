@@ -2,7 +2,7 @@ import { defineTool, type Outcome, type ToolContext, toolError } from '@holdfast
 import type { ToolRetry } from '@holdfast/core/types';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CallManner } from '../call/types.ts';
+import type { CallManner } from '../call/execute.ts';
 import { createBudget, openCaller } from '../index.ts';
 import { type AttemptsSetUp, broke, flaky, note, settled, setUp } from '../test-attempts.ts';
 

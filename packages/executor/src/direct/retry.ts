@@ -1,6 +1,6 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
-import { retryDelayMs, toRetry, within } from '@holdfast/core/internal';
-import { learnReturned, saysFailed, thrownCode, withDoubt } from '../call/ending.ts';
+import { isToolResult, retryDelayMs, toRetry, within } from '@holdfast/core/internal';
+import { learnReturned, thrownCode, withDoubt } from '../call/ending.ts';
 import { answerOf, concludeAttempt, execute } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { readAnswer, recordEnd } from '../call/settle.ts';
@@ -124,4 +124,15 @@ async function rollBack(failed: Ending, call: RunningCall): Promise<Ending> {
   const ending = await discardResources(failed, call);
   await disposeResources(call);
   return ending;
+}
+
+/** True if the tool reported the failure itself: it threw or returned `toolError`. */
+function saysFailed(invoked: Invoked): boolean {
+  if (invoked.type !== 'returned') return invoked.type === 'threw';
+  try {
+    return isToolResult(invoked.value) && !invoked.value.success;
+  } catch {
+    // The result has throwing getters.
+    return false;
+  }
 }

@@ -1,83 +1,16 @@
-import type { Json, Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
-import { describeThrown, isStagedResource } from '@holdfast/core/internal';
-import type { ChildSession, Touched } from '@holdfast/core/types';
+import type { Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
+import { describeThrown, freezeOpen, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
+import type { Touched } from '@holdfast/core/types';
 import { failure, thrownCode } from '../call/ending.ts';
-import { type Lifetime, toDeadline } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { type CallScope, readOnlyFilesystem, watchedReader } from '../call/scope.ts';
-import type { Ended, Ending, EndOfLife, NestedDecision, NestedWork } from '../call/types.ts';
+import type { Ended, Ending, NestedCalls } from '../call/types.ts';
 import { CallSequence } from '../turn/call-sequence.ts';
-import { statefulFor } from '../turn/decide-again.ts';
-import { createChildSession } from './child-session.ts';
-import { freezeTouched, NestedTouched } from './touched.ts';
-
-/** The nested calls of one call. */
-export class Nested implements NestedWork {
-  readonly #call: RunningCall;
-  #sequence: SequentialCalls | undefined;
-  #decisions: NestedDecision[] = [];
-  #touched: NestedTouched | undefined;
-  #calls = 0;
-  #children = 0;
-
-  constructor(call: RunningCall) {
-    this.#call = call;
-  }
-
-  get any(): boolean {
-    return this.#calls > 0 || this.#children > 0;
-  }
-
-  get decisions(): readonly NestedDecision[] {
-    return this.#decisions;
-  }
-
-  async call(name: string, input: unknown): Promise<Outcome> {
-    this.#sequence ??= new SequentialCalls(this.#call);
-    this.#calls += 1;
-    return await this.#sequence.call(`${this.#call.call.id}/${this.#calls}`, name, input);
-  }
-
-  openChild(): ChildSession {
-    this.#children += 1;
-    return createChildSession(this.#call, this.#children);
-  }
-
-  note(nested: RunningCall, changes: readonly Json[], touched: ReadonlyMap<string, Touched>): void {
-    if (touched.size > 0) {
-      this.#touched ??= new NestedTouched();
-      this.#touched.add(touched);
-    }
-    // It counts with the outer call, and may have to be decided again then.
-    const { call, scope, approved, nestedWork } = nested;
-    const inner = nestedWork?.decisions ?? [];
-    if (inner.length > 0 || statefulFor(call, scope).length > 0)
-      this.#decisions.push({ call, scope, approved, nested: inner, changes });
-  }
-
-  own(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
-    return this.#touched === undefined ? touched : this.#touched.without(touched);
-  }
-
-  again(call: RunningCall): Nested {
-    const next = new Nested(call);
-    next.#calls = this.#calls;
-    next.#children = this.#children;
-    return next;
-  }
-}
-
-/** The tool's own reads and writes, for policies. */
-export function ownTouched(
-  { nestedWork }: RunningCall,
-  touched: ReadonlyMap<string, Touched>,
-): ReadonlyMap<string, Touched> {
-  return freezeTouched(nestedWork === undefined ? touched : nestedWork.own(touched));
-}
+import type { TouchedByResource } from './touched.ts';
 
 /** Runs calls one after another; read-only calls run in parallel. */
-class SequentialCalls {
+export class SequentialCalls implements NestedCalls {
   readonly #sequence: CallSequence;
   readonly #refusal: Ending | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -120,6 +53,7 @@ function openResources(parent: RunningCall): Opened {
 
 /** The resources of calls nested in `parent`: staged ones commit into the parent's part of the transaction. */
 export function nestedResources(parent: RunningCall): ReadonlyMap<string, unknown> {
+  if (parent.scope.resources.size === 0) return parent.scope.resources;
   // Opens every staged resource of the parent, so that nested calls can commit into it.
   void parent.views;
   return new Map(
@@ -177,33 +111,21 @@ export function refuseNested({ name, effects }: Tool, parent: RunningCall): Ende
   return { type: 'ended', ending: failure('invalid', { code: 'call.too_deep', message }) };
 }
 
-/** Ends when the outer call is stopped or has ended. */
-export class NestedLifetime implements Lifetime {
-  readonly endless = false;
-  readonly deadline: Lifetime['deadline'];
-  readonly #around: RunningCall;
+/** The tool's own reads and writes, for policies. */
+export function ownTouched(
+  { nestedWork }: RunningCall,
+  touched: ReadonlyMap<string, Touched>,
+): ReadonlyMap<string, Touched> {
+  return freezeTouched(nestedWork === undefined ? touched : nestedWork.own(touched));
+}
 
-  constructor(around: RunningCall) {
-    this.#around = around;
-    const { clock, lifetime } = around.scope;
-    const atMs = Math.min(lifetime.deadline.atMs, around.time?.endsAtMs ?? Number.POSITIVE_INFINITY);
-    this.deadline = toDeadline(atMs, clock);
-  }
-
-  get ended(): EndOfLife | undefined {
-    // A tool that blocks the thread also keeps the outer call's timer from firing.
-    return this.#around.ended ?? (this.deadline.remainingMs() === 0 ? 'deadline' : undefined);
-  }
-
-  // A field, because callers destructure it.
-  readonly onEnd = (listener: (end: EndOfLife) => void): (() => void) => {
-    const { ended } = this;
-    if (ended === undefined) return this.#around.onStop(listener);
-    listener(ended);
-    return () => undefined;
-  };
-
-  dispose(): void {
-    // Has no timer of its own; listeners are released with the outer call.
-  }
+/** A frozen copy. */
+function freezeTouched(touched: TouchedByResource): TouchedByResource {
+  if (touched instanceof ReadOnlyMap) return touched;
+  return new ReadOnlyMap(
+    [...touched].map(([name, { reads, writes }]) => [
+      name,
+      freezeOpen({ reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) }),
+    ]),
+  );
 }

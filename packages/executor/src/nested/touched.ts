@@ -1,7 +1,6 @@
-import { freezeOpen, ReadOnlyMap } from '@holdfast/core/internal';
 import type { Touched } from '@holdfast/core/types';
 
-type TouchedByResource = ReadonlyMap<string, Touched>;
+export type TouchedByResource = ReadonlyMap<string, Touched>;
 
 /** Reads and writes of successful nested calls. Policies saw them when those calls ended, so they are not attributed to the outer call. */
 export class NestedTouched {
@@ -40,15 +39,4 @@ export class NestedTouched {
       }),
     );
   }
-}
-
-/** A frozen copy. */
-export function freezeTouched(touched: TouchedByResource): TouchedByResource {
-  if (touched instanceof ReadOnlyMap) return touched;
-  return new ReadOnlyMap(
-    [...touched].map(([name, { reads, writes }]) => [
-      name,
-      freezeOpen({ reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) }),
-    ]),
-  );
 }

@@ -3,16 +3,15 @@ import type { Session } from '@holdfast/session';
 import type { OpenRun } from '@holdfast/session/internal';
 import { claimRun } from '../approval/claims.ts';
 import { checkContent, takeCalls } from '../approval/masked-calls.ts';
-import { isSameCall } from '../call/prepare.ts';
 import { begin, finish } from '../call/run-call.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import { recordEnd } from '../call/settle.ts';
 import type { IdentifiedCall } from '../call/types.ts';
+import { openScope } from '../direct/features.ts';
 import { checkRunOptions } from '../direct/options.ts';
 import { recoverResources } from '../resources/recover.ts';
 import { cutBy } from '../run/cut-message.ts';
 import { runLoop } from '../run/loop.ts';
-import { bindPrompt } from '../run/page.ts';
 import { note, type RunResult } from '../run/result.ts';
 import {
   type AgentRun,
@@ -26,6 +25,7 @@ import {
   toPrompt,
 } from '../run/run-agent.ts';
 import type { OpenTurn } from '../run/transcript.ts';
+import { isSameCall } from '../turn/run-calls.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { resuming } from './resuming.ts';
 import { readTranscript } from './transcript.ts';
@@ -62,13 +62,14 @@ async function resume(options: Checked<RunParts> & { readonly run?: number }, st
   try {
     const transcript = readTranscript(session, open);
     const request = transcript.messages[0]?.text ?? '';
-    const { page, scope } = openRunScope({ ...options, request }, stream);
+    const { page, scope } = openRunScope({ ...options, request }, stream, openScope);
     try {
       await recoverResources(scope);
       const position = { startSeq: open.run, turn: transcript.turns };
       note(scope, { type: 'run-resume', run: open.run, turn: position.turn, atMs: scope.clock.now() });
       const started = { ...scope, run: position, prompt, model };
-      const turn = transcript.open && (await recoverTurn(transcript.open, open, bindPrompt(started, page.rendered)));
+      const turn =
+        transcript.open && (await recoverTurn(transcript.open, open, scope.features.bindPage(started, page.rendered)));
       const known = turn === undefined ? transcript : { ...transcript, open: turn };
       return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: known, resuming });
     } finally {

@@ -4,9 +4,10 @@ import type { CutReason } from '@holdfast/core/types';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { OpenRun } from '@holdfast/session/internal';
 import { findOmitted } from '../call/ending.ts';
-import { identifyCall, isSameCall } from '../call/prepare.ts';
+import { identifyCall } from '../call/prepare.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 import { addUsage, nothingSaid, type Transcript } from '../run/transcript.ts';
+import { isSameCall } from '../turn/run-calls.ts';
 import { toToolMessage } from '../turn/run-turn.ts';
 
 /** Reads the transcript of `run` from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */

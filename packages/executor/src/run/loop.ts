@@ -4,11 +4,11 @@ import { dropCalls, keepCalls, refuseMasked, sealCall } from '../approval/masked
 import { failure } from '../call/ending.ts';
 import { learnArguments } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
-import type { Ending, EndOfLife, IdentifiedCall, Resuming, RunPosition } from '../call/types.ts';
-import { identify, runTurn, type TurnResult, toToolMessage } from '../turn/run-turn.ts';
+import type { Ending, EndOfLife, IdentifiedCall, Resuming, RunPosition, TurnResult } from '../call/types.ts';
+import { identify, runTurn, toToolMessage } from '../turn/run-turn.ts';
 import { type Asked, toAsked, toModelError } from './ask-model.ts';
 import { cutBy, keepLongCalls, refuseCut } from './cut-message.ts';
-import { bindPrompt, findMissing, type Page, renderTracked } from './page.ts';
+import { findMissing, type Page, renderTracked } from './page.ts';
 import { readMessage } from './read-message.ts';
 import { endRun, note, type Progress, type Rest, type RunResult } from './result.ts';
 import { addUsage, isExhausted, spendTokens, type Transcript } from './transcript.ts';
@@ -54,7 +54,7 @@ class Loop {
     this.#parts = parts;
     this.#started = { ...scope, run: position, prompt, model };
     this.#page = page;
-    this.#scope = bindPrompt(this.#started, page.rendered);
+    this.#scope = scope.features.bindPage(this.#started, page.rendered);
     const controller = this.#controller;
     scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
     this.#messages = [{ role: 'system', text: page.rendered.text }, ...transcript.messages];
@@ -169,7 +169,7 @@ class Loop {
     if (!this.#page.isStale()) return undefined;
     try {
       this.#page = renderTracked(this.#parts.prompt, this.#scope.session);
-      this.#scope = bindPrompt(this.#started, this.#page.rendered);
+      this.#scope = this.#started.features.bindPage(this.#started, this.#page.rendered);
     } catch (thrown) {
       return this.#end('model-error', { error: toModelError(thrown) });
     }

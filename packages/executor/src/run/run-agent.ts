@@ -1,13 +1,12 @@
 import { HoldfastError, type Model, type Prompt, type RunEvent, type Tool } from '@holdfast/core';
 import { ReadOnlyMap } from '@holdfast/core/internal';
-import type { BoundPolicy } from '@holdfast/core/types';
+import type { BoundPolicy, RenderedPrompt } from '@holdfast/core/types';
 import { createSession, type Session } from '@holdfast/session';
 import { claimRun } from '../approval/claims.ts';
-import type { CallOptions, CallScope } from '../call/scope.ts';
+import type { CallOptions } from '../call/scope.ts';
 import type { RunPosition } from '../call/types.ts';
-import { openScope } from '../direct/features.ts';
+import { openFullScope, openPlainScope } from '../direct/on-demand.ts';
 import { checkRunOptions } from '../direct/options.ts';
-import { recoverResources } from '../resources/recover.ts';
 import { EventStream } from './event-stream.ts';
 import { runLoop } from './loop.ts';
 import { findMissing, type Page, renderTracked } from './page.ts';
@@ -59,14 +58,21 @@ export function toPrompt<Output>({
   instructions = '',
   tools = [],
 }: Pick<RunAgentOptions<Output>, 'prompt' | 'instructions' | 'tools'>): Prompt<Output> {
-  if (prompt !== undefined) return prompt;
-  const page = Object.freeze({
-    text: instructions,
-    tools: Object.freeze([...tools]),
-    policies: new ReadOnlyMap<string, readonly BoundPolicy[]>(),
-    allPolicies: none,
-  });
-  return { name: 'instructions', render: () => page };
+  return prompt ?? new PlainPrompt(instructions, tools);
+}
+
+class PlainPrompt implements Prompt<never> {
+  readonly name = 'instructions';
+  readonly #page: RenderedPrompt<never>;
+
+  constructor(text: string, tools: readonly Tool[]) {
+    const policies = new ReadOnlyMap<string, readonly BoundPolicy[]>();
+    this.#page = Object.freeze({ text, tools: Object.freeze([...tools]), policies, allPolicies: none });
+  }
+
+  render(): RenderedPrompt<never> {
+    return this.#page;
+  }
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -130,8 +136,12 @@ async function runObserved(run: (stream: RunStream) => Promise<RunResult>, strea
   }
 }
 
-/** The scope of a run, whose events go to the stream's readers and to the host's listener. */
-export function openRunScope(options: RunParts, stream: RunStream): { readonly page: Page; readonly scope: CallScope } {
+/** Opens the scope of a run, whose events go to the stream's readers and to the host's listener. */
+export function openRunScope<Scope>(
+  options: RunParts,
+  stream: RunStream,
+  open: (options: CallOptions, toolNames?: ReadonlySet<string>) => Scope,
+): { readonly page: Page; readonly scope: Scope } {
   const { prompt, onEvent } = options;
   const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
   const onBoth =
@@ -152,17 +162,18 @@ export function openRunScope(options: RunParts, stream: RunStream): { readonly p
   }
   const { tools } = page.rendered;
   const observed = listener === undefined ? {} : { onEvent: listener };
-  const scope = openScope({ ...options, tools, ...observed }, prompt.toolNames);
-  return { page, scope };
+  return { page, scope: open({ ...options, tools, ...observed }, prompt.toolNames) };
 }
 
 async function run(options: Checked<RunParts> & { readonly input: string }, stream: RunStream): Promise<RunResult> {
   const { model, prompt, input, maxRounds } = options;
-  const { page, scope } = openRunScope({ ...options, request: input }, stream);
+  const open = prompt instanceof PlainPrompt ? openPlainScope : openFullScope;
+  const { page, scope: opening } = openRunScope({ ...options, request: input }, stream, open);
+  const scope = opening instanceof Promise ? await opening : opening;
   const { session } = scope;
   let release: () => void = () => undefined;
   try {
-    await (scope.parent?.counts ?? (scope.resources.size === 0 ? undefined : recoverResources(scope)));
+    await (scope.parent?.counts ?? (scope.resources.size === 0 ? undefined : scope.features.recoverResources(scope)));
     const position: RunPosition = { startSeq: session.snapshot().seq, turn: 0 };
     release = claimRun(session, position.startSeq);
     note(scope, {

@@ -1,11 +1,12 @@
 import type { Outcome } from '@holdfast/core';
-import { authorize, policiesFor } from '../call/authorize.ts';
+import { authorize } from '../approval/authorize.ts';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
+import { keepsState, policiesFor } from '../call/policies.ts';
 import { prepare } from '../call/prepare.ts';
 import { runCall } from '../call/run-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { Ending, IdentifiedCall, Prepared, Suspended } from '../call/types.ts';
-import { keepsState, watchSurroundings } from './decide-again.ts';
+import { watchSurroundings } from './decide-again.ts';
 import { EarlyCall } from './early-call.ts';
 
 interface Slot {

@@ -1,18 +1,13 @@
-import type {
-  FilesystemReader,
-  PlaceView,
-  PolicyDecision,
-  PreparedCall,
-  SessionReader,
-  ToolCallEndEvent,
-} from '@holdfast/core';
+import type { FilesystemReader, PlaceView, PolicyDecision, SessionReader, ToolCallEndEvent } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-import { authorize, type PolicyBinding, policiesFor } from '../call/authorize.ts';
+import { authorize } from '../approval/authorize.ts';
 import { endOfLife, failure } from '../call/ending.ts';
+import type { PolicyMoves, PolicySurroundings } from '../call/policies.ts';
+import { type PolicyBinding, policiesFor, statefulFor } from '../call/policies.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { isOvertaken } from '../call/settle.ts';
-import type { Ending, NestedDecision, PolicyMoves, PolicySurroundings, Verdict } from '../call/types.ts';
+import type { Ending, NestedDecision, Verdict } from '../call/types.ts';
 
 /** Decides a stale call again until no other call commits in between, then commits it. */
 export async function commitOvertaken(
@@ -102,16 +97,6 @@ async function findRefusal(
   }
   transaction.reapply(changes);
   return undefined;
-}
-
-/** True if the policy's answer may depend on more than the call: on session state, or on state of its own. */
-export function keepsState({ policy }: PolicyBinding): boolean {
-  return policy.state !== undefined || policy.onResult !== undefined;
-}
-
-/** Policies whose answers may depend on state. */
-export function statefulFor({ tool }: PreparedCall, scope: CallScope): readonly PolicyBinding[] {
-  return policiesFor(scope, tool.name).filter(keepsState);
 }
 
 function withPolicies(scope: CallScope, policies: readonly PolicyBinding[]): CallScope {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Lifetime } from '../call/execute.ts';
+import type { EndOfLife } from '../call/types.ts';
 import { testClock } from '../fixtures.ts';
-import { type Lifetime, startLifetime } from './execute.ts';
-import type { EndOfLife } from './types.ts';
+import { LimitedLifetime } from './lifetime.ts';
 
 function setUp() {
   let ended: EndOfLife | undefined;
@@ -27,11 +28,11 @@ function setUp() {
 
 test('what is around is listened to until the end of what is within, and no longer', () => {
   const { clock, outer, listeners } = setUp();
-  const inner = startLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
+  const inner = new LimitedLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
   expect(listeners.size).toBe(1);
   inner.dispose();
   expect(listeners.size).toBe(0);
-  const other = startLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
+  const other = new LimitedLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
   clock.advance(10);
   expect([other.ended, listeners.size]).toEqual(['deadline', 0]);
 });
@@ -39,7 +40,7 @@ test('what is around is listened to until the end of what is within, and no long
 test('the end of what is around is seen also before it is told, and told once', () => {
   const { clock, outer, end, listeners } = setUp();
   const heard: string[] = [];
-  const inner = startLifetime({ clock, outer, signal: undefined, timeoutMs: undefined, budgets: [] });
+  const inner = new LimitedLifetime({ clock, outer, signal: undefined, timeoutMs: undefined, budgets: [] });
   inner.onEnd((why) => heard.push(why));
   end('budget');
   inner.onEnd((why) => heard.push(`late ${why}`));
@@ -50,7 +51,7 @@ test('the end of what is around is seen also before it is told, and told once', 
 
 test('one that was disposed of ends by nothing any more', () => {
   const { clock, outer, end } = setUp();
-  const inner = startLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
+  const inner = new LimitedLifetime({ clock, outer, signal: undefined, timeoutMs: 10, budgets: [] });
   inner.dispose();
   end('aborted');
   clock.advance(20);
