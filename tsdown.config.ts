@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type UserConfig } from 'tsdown';
 
 interface Manifest {
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string | { readonly 'holdfast-source'?: string }>>;
 }
@@ -19,6 +20,7 @@ const mains = readdirSync('src').filter((name) => name.endsWith('-main.ts'));
 // A hook starts for each call of an agent and outlives this package: a bundle with its dependencies. CommonJS starts faster.
 const hooks = mains.filter((name) => name.endsWith('-hook-main.ts'));
 const ownPrograms = mains.filter((name) => !hooks.includes(name)).map((name) => `./src/${name}`);
+const hasPage = manifest.devDependencies?.['holdfast-studio'] !== undefined;
 
 const shared: UserConfig = {
   cwd: process.cwd(),
@@ -39,6 +41,8 @@ const config: readonly UserConfig[] = defineConfig([
     // TypeScript 7 has no compiler API, and isolated declarations need none.
     dts: libraries.length > 0 ? { oxc: true } : false,
     deps: { neverBundle: [/^node:/] },
+    // The page that the program serves, built before it.
+    copy: hasPage ? [{ from: '../studio/dist/*', to: 'dist/studio' }] : [],
   },
   ...hooks.map(
     (name): UserConfig => ({

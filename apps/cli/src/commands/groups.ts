@@ -80,6 +80,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
   {
     heading: 'Look:',
     commands: [
+      command(
+        'studio',
+        '[options]',
+        'open a page that answers pending calls and shows every call of this machine',
+        () => import('./look/studio.ts'),
+      ),
       command('show', '[options] [id]', 'print the log of a session', () => import('./look/show.ts')),
       command(
         'why',

@@ -18,7 +18,7 @@ export interface Bar {
   readonly name: string;
   readonly state: string;
   readonly tone: Tone;
-  /** What the row links to. */
+  /** Key of the linked part of the page. */
   readonly target: number;
   /** When all its dependencies had ended. */
   readonly readyMs: number;

@@ -57,7 +57,7 @@ export interface PendingApproval {
   readonly dangerous: boolean;
   /** Every ask, with its policy. */
   readonly asks: readonly PolicyDecision[];
-  /** What the call would do, when a policy read it. */
+  /** The facts of the call, if a policy read them. */
   readonly facts?: RecordedFacts;
   /** SHA-256, in hex, of everything an answer covers: call, arguments, tool and policies in force. If any of it changes, the answer is void. */
   readonly digest: string;
