@@ -111,6 +111,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'print the trace of a plan: each node, its call, how it ended and why',
         () => import('./look/trace.ts'),
       ),
+      command(
+        'export',
+        '[options] [id]',
+        'send the traces of a session to OpenTelemetry: `export --otlp URL|FILE`',
+        () => import('./look/export.ts'),
+      ),
     ],
   },
   {
