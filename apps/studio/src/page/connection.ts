@@ -31,7 +31,13 @@ export async function answer(body: Readonly<Record<string, unknown>>): Promise<v
   await parse(await send('/api/answer', { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+interface Request {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function send(url: string, init: Request): Promise<Response> {
   try {
     const headers = { ...init.headers, authorization: `Bearer ${secrets.read}` };
     return await fetch(url, { ...init, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' });

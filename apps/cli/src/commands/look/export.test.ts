@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { callEnd } from '../../testing/test-events.ts';
 import { createFolder } from '../../testing/test-folder.ts';
@@ -14,11 +15,13 @@ const entries = [callEnd('ok', { callId: 'c1', name: 'read_file', message: 'secr
 /** A receiver of OTLP on this machine. */
 async function receive(status: number) {
   const bodies: unknown[] = [];
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    bodies.push({ path: request.url, type: request.headers['content-type'], body: JSON.parse(text) });
-    response.writeHead(status).end('{}');
+  const server = createServer((request, response) => {
+    const { url: path, headers } = request;
+    const answer = (body: unknown): void => {
+      bodies.push({ path, type: headers['content-type'], body });
+      response.writeHead(status).end('{}');
+    };
+    json(request).then(answer, () => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
