@@ -3,6 +3,7 @@ import { defineConfig, type UserConfig } from 'tsdown';
 
 interface Manifest {
   readonly name: string;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string | { readonly 'holdfast-source'?: string }>>;
 }
@@ -28,6 +29,7 @@ const parts = [
   { name: 'rare', test: /src\/(?:direct\/(?:features|execute-tool-call)|recovery\/resume-tool-call)\.ts$/ },
 ];
 const ownPrograms = mains.filter((name) => !hooks.includes(name)).map((name) => `./src/${name}`);
+const hasPage = manifest.devDependencies?.['holdfast-studio'] !== undefined;
 
 const shared: UserConfig = {
   cwd: process.cwd(),
@@ -49,6 +51,8 @@ const config: readonly UserConfig[] = defineConfig([
     dts: libraries.length > 0 ? { oxc: true } : false,
     ...(parted ? { outputOptions: { codeSplitting: { groups: parts } } } : {}),
     deps: { neverBundle: [/^node:/] },
+    // The page that the program serves, built before it.
+    copy: hasPage ? [{ from: '../studio/dist/*', to: 'dist/studio' }] : [],
   },
   ...hooks.map(
     (name): UserConfig => ({

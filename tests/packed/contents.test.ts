@@ -17,7 +17,8 @@ const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-hostile-'))
 
 afterAll(() => rm(folder, { recursive: true }));
 
-const builtFile = /^(?:dist\/[\w-]+\.(?:js|d\.ts)|dist\/guard-hook\/[\w-]+\.cjs|schemas\/[\w.-]+\.json)$/;
+const builtFile =
+  /^(?:dist\/[\w-]+\.(?:js|d\.ts)|dist\/guard-hook\/[\w-]+\.cjs|dist\/studio\/(?:index\.html|page\.(?:js|css))|schemas\/[\w.-]+\.json)$/;
 
 test.each(table)('%s holds what was built, its README and the licence, and nothing else', (name, { files }) => {
   const paths = [...files.keys()];

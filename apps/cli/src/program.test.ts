@@ -119,7 +119,7 @@ const groups = {
   'Run:': ['run', 'resume'],
   'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants'],
   'Guard:': ['guard', 'demo', 'mcp', 'serve'],
-  'Look:': ['show', 'why', 'replay', 'verify', 'trace'],
+  'Look:': ['studio', 'show', 'why', 'replay', 'verify', 'trace', 'export'],
   'Tools:': ['list', 'check', 'try', 'new', 'lock'],
   'Plan:': ['plan'],
   'Policies:': ['policy', 'pack'],

@@ -54,6 +54,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Transactions and parallel calls', '/transactions'],
         ['Limits', '/limits'],
         ['Sessions and replay', '/sessions'],
+        ['See and answer in a browser', '/studio'],
         ['Stores', '/stores'],
         ['Recovery', '/recovery'],
         ['Redaction', '/redaction'],

@@ -6,7 +6,7 @@ const layers = [
   ['schema', 'model-*'],
   ['session', 'policy', 'prompt', 'facts', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
-  ['kit', 'loader-python', 'orchestrator', 'modules', 'guard', 'mcp', 'testing'],
+  ['kit', 'loader-python', 'orchestrator', 'modules', 'guard', 'mcp', 'otel', 'testing'],
   ['dspy'],
 ];
 

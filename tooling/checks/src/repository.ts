@@ -70,6 +70,9 @@ export async function readRepository(root: string): Promise<Repository> {
         entry.name !== 'pnpm-lock.yaml'
       ) {
         files.set(path, await readFile(join(root, path), 'utf8'));
+      } else if (entry.isFile() && extname(entry.name) === '.png') {
+        // For the links to it.
+        files.set(path, '');
       }
     }
   };

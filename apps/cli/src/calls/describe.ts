@@ -50,7 +50,8 @@ function describeUnended({ status, approvals }: CallUse): string {
 
 type Entry = readonly [label: string, texts: readonly string[]];
 
-function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
+/** Everything about one call: a label and its texts for each fact that is known. */
+export function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
   const { end, start } = use;
   const entries: readonly Entry[] = [
     ['asked by', [describeAsker(use)]],

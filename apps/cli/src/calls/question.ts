@@ -81,7 +81,7 @@ const signs = {
 } as const;
 
 /** `src/a.ts (+3 -1, 2.0 kB -> 2.1 kB)`. */
-function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }: StagedChange): string {
+export function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }: StagedChange): string {
   if (change === 'created') return `${path} (new, ${formatSize(bytesAfter)})`;
   if (change === 'removed') return `${path} (removed, ${formatSize(bytesBefore)})`;
   const count = (sign: string): number => (diff ?? '').split('\n').filter((line) => line.startsWith(sign)).length;
@@ -93,7 +93,7 @@ function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }:
  * A value as indented JSON, with each multi-line text written as lines behind a `|`, so that file contents stay readable. A line
  * of JSON never begins with `|`, so a text cannot pass for a field.
  */
-function listArgumentLines(value: Json): readonly string[] {
+export function listArgumentLines(value: Json): readonly string[] {
   return [...write(value, { indent: '', key: '', end: '' })];
 }
 

@@ -86,6 +86,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
   {
     heading: 'Look:',
     commands: [
+      command(
+        'studio',
+        '[options]',
+        'open a page that answers pending calls and shows every call of this machine',
+        () => import('./look/studio.ts'),
+      ),
       command('show', '[options] [id]', 'print the log of a session', () => import('./look/show.ts')),
       command(
         'why',
@@ -110,6 +116,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         '[options] [id]',
         'print the trace of a plan: each node, its call, how it ended and why',
         () => import('./look/trace.ts'),
+      ),
+      command(
+        'export',
+        '[options] [id]',
+        'send the traces of a session to OpenTelemetry: `export --otlp URL|FILE`',
+        () => import('./look/export.ts'),
       ),
     ],
   },

@@ -5,7 +5,7 @@ import { type Html, html, nothing } from './html.ts';
 import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';
 
 /** Larger plans are shown as a list. */
-export const maxDrawnNodes = 500;
+const maxDrawnNodes = 500;
 const maxDrawnEdges = 3_000;
 /** Characters that fit in a box; wider text is clipped. */
 const maxLabel = 18;

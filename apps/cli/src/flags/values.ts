@@ -48,3 +48,9 @@ export function readSeq(text: string): number {
     throw new InvalidArgumentError('Expected a record number, 0 or greater.');
   return seq;
 }
+
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (text.trim() !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('Expected a port number, 0 to 65535.');
+}

@@ -30,7 +30,7 @@ export async function rememberWorkspace(workspace: string, host: UserHost): Prom
 }
 
 /** Empty if the file is missing, unreadable or malformed: only a search depends on it. */
-async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
+export async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
   try {
     const json: unknown = JSON.parse((await readUserFile(name, host)) ?? '{}');
     const workspaces: unknown = isPlainObject(json) ? json['workspaces'] : undefined;

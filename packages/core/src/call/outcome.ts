@@ -1,5 +1,6 @@
 import type { Json } from '../basics/json.ts';
 import type { PolicyDecision } from './decision.ts';
+import type { RecordedFacts } from './facts.ts';
 
 /** How a tool call ended. Every kind but `ok` leaves state and staged resources unchanged. */
 export type OutcomeKind =
@@ -56,6 +57,8 @@ export interface PendingApproval {
   readonly dangerous: boolean;
   /** Every ask, with its policy. */
   readonly asks: readonly PolicyDecision[];
+  /** The facts of the call, if a policy read them. */
+  readonly facts?: RecordedFacts;
   /** SHA-256, in hex, of everything an answer covers: call, arguments, tool and policies in force. If any of it changes, the answer is void. */
   readonly digest: string;
   /** SHA-256 of the declared tool, in hex; a grant is bound to it. */

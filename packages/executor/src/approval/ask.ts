@@ -3,6 +3,7 @@ import { describeThrown } from '@holdfast/core/internal';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from '../call/scope.ts';
 import type { Approve } from '../call/types.ts';
+import { toRecordedFacts } from '../facts/recorded.ts';
 import { digestCall, digestTool } from './digest.ts';
 import { sealCall } from './masked-calls.ts';
 
@@ -22,6 +23,7 @@ export async function toPending(
   const hidesContent = session.content === 'none' && session.redactor === undefined;
   const compiled = toolset.byName.get(tool.name);
   const toolDigest = compiled === undefined ? '' : await digestTool(compiled);
+  const facts = scope.facts?.madeOf(call);
   return Object.freeze({
     callId: id,
     ...(run === undefined ? {} : { run: run.startSeq, turn: run.turn }),
@@ -30,6 +32,7 @@ export async function toPending(
     input: recorded,
     dangerous: tool.dangerous,
     asks: Object.freeze(decisions.filter(({ type }) => type === 'ask')),
+    ...(facts === undefined ? {} : { facts: toRecordedFacts(facts) }),
     // Without a key, a digest would let readers guess content that the log must not reveal.
     digest: hidesContent ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,

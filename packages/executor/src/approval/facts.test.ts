@@ -12,9 +12,12 @@ test.each([
   let path = '/w/a';
   const facts = source(() => ({ reads: [file(path)] }));
   const { session, reopen, clock } = life();
-  const policies = [definePolicy({ name: 'asking', check: () => ask('May it?') })];
+  const policies = [
+    definePolicy({ name: 'asking', check: ({ facts: seen }) => ask(`May it, with ${seen?.reads.length} reads?`) }),
+  ];
   const options = { tools, policies, facts, clock };
   expect(await kindOf('act', {}, { ...options, session })).toBe('suspended');
+  expect(pendingApprovals(session)[0]?.facts).toMatchObject({ reads: [file('/w/a')] });
   await answerApproval(session, 'c', { type: 'approve' }, { clock });
   path = later;
   const reopened = reopen();

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { readCount } from '../../flags/values.ts';
+import { readCount, readPort } from '../../flags/values.ts';
 import { agents } from '../../guard/hook.ts';
 import { installations, settingsPath } from '../../guard/install.ts';
 import { type Change, installHooks, readHooks, uninstallHooks } from '../../guard/installed.ts';
@@ -65,6 +65,14 @@ export function declare(command: Command, context: CommandContext): void {
     .action(async (words: readonly string[]) => {
       const { runReported } = await import('./guard-run.ts');
       end(await runReported(words, host));
+    });
+  command
+    .command('serve')
+    .description('open the page of `holdfast studio`')
+    .option('--port <number>', 'port of 127.0.0.1; 0: a free one', readPort, 0)
+    .action(async (flags: { readonly port: number }) => {
+      const { openStudio } = await import('../look/studio.ts');
+      end(await openStudio(flags, host));
     });
   command
     .command('status')

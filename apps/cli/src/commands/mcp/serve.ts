@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { addPlaceOptions, toWork, type WorkFlags } from '../../flags/approval.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { collect, readSeconds } from '../../flags/values.ts';
+import { collect, readPort, readSeconds } from '../../flags/values.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 const help = `
@@ -43,10 +43,4 @@ export function declare(command: Command, { host, version, end }: CommandContext
       const { serveTools } = await import('./serve-tools.ts');
       end(await serveTools({ ...toWork(flags), port, session, version, waitMs: wait * 1_000 }, host));
     });
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (text.trim() !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('Expected a port number, 0 to 65535.');
 }

@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import type { HookAnswer } from '@holdfast/guard/agents';
+import { isSameSecret } from '../../terminal/same-secret.ts';
 import { agents, type HookQuestion } from '../hook.ts';
 import { type HttpPlace, httpPathPrefix } from '../http-place.ts';
 
@@ -47,14 +47,9 @@ function readAgent({ method, url = '', headers }: IncomingMessage, { port, token
     path.startsWith(httpPathPrefix) &&
     headers.host === `127.0.0.1:${port}` &&
     headers.origin === undefined &&
-    isSame(headers.authorization ?? '', `Bearer ${token}`);
+    isSameSecret(headers.authorization ?? '', `Bearer ${token}`);
   const agent = path.slice(httpPathPrefix.length);
   return isOwn && Object.hasOwn(agents, agent) ? agent : undefined;
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

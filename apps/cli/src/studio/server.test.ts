@@ -1,0 +1,233 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readLog } from '@holdfast/session/jsonl';
+import { describe, expect, test } from 'vitest';
+import { guardFolder } from '../guard/place.ts';
+import { callEnd, pendingApproval } from '../testing/test-events.ts';
+import { createFolder, type TestFolder } from '../testing/test-folder.ts';
+import { bash, createHookWorld, startHook, toEvent, untilRecorded } from '../testing/test-hook.ts';
+import { createTestHost } from '../testing/test-host.ts';
+import { writeLog } from '../testing/test-log.ts';
+import { askToWrite, openTestStudio, type TestStudio } from '../testing/test-studio.ts';
+import { findLog } from '../workspace/session-logs.ts';
+import { serveStudio } from './server.ts';
+
+const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: 'Tidy up.', tools: ['wipe'] };
+const question = (callId: string, changes: Parameters<typeof pendingApproval>[0] = {}) => ({
+  type: 'approval-request',
+  pending: pendingApproval({ callId, name: 'wipe', ...changes }),
+});
+const entries = [runStart, question('c1'), question('c2'), { ...callEnd('ok'), callId: 'c0' }];
+
+async function readAnswers({ path }: TestFolder, id = 'one') {
+  return readLog((await findLog(path, id)).path).records.filter(({ type }) => type === 'approval-answer');
+}
+
+async function nonces(studio: TestStudio): Promise<readonly string[]> {
+  const { questions } = (await studio.read('inbox')) as { readonly questions: readonly { readonly nonce: string }[] };
+  return questions.map(({ nonce }) => nonce);
+}
+
+describe('anything but the own page', () => {
+  test.each<[string, (studio: TestStudio) => Parameters<TestStudio['send']>[0]]>([
+    ['no secret', () => ({ path: '/api/inbox' })],
+    ['a wrong secret', () => ({ path: '/api/inbox', headers: { authorization: `Bearer ${'a'.repeat(43)}` } })],
+    ['the secret in the address', ({ own }) => ({ path: `/api/inbox?read=${own.read['authorization']?.slice(7)}` })],
+    ['another name for this machine', ({ own }) => ({ path: '/', headers: { ...own.read, host: 'localhost' } })],
+    [
+      'a name that was pointed here',
+      ({ own }) => ({ path: '/api/inbox', headers: { ...own.read, host: 'evil.example' } }),
+    ],
+    ['a foreign page', ({ own }) => ({ path: '/api/inbox', headers: { ...own.read, origin: 'https://evil.example' } })],
+    ['another port', ({ own }) => ({ path: '/page.js', headers: { ...own.read, origin: 'http://127.0.0.1:1' } })],
+    ['a script tag elsewhere', () => ({ path: '/page.js', headers: { 'sec-fetch-site': 'same-site' } })],
+    [
+      'a frame elsewhere',
+      () => ({ path: '/', headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } }),
+    ],
+    ['a question before a request', ({ own }) => ({ method: 'OPTIONS', path: '/api/answer', headers: own.answer })],
+  ])('%s: reads nothing', async (_, ask) => {
+    await using folder = await createFolder();
+    await writeLog(folder.path, 'one', entries);
+    await using studio = await openTestStudio({ directory: folder.path });
+    const { status, text, headers } = await studio.send(ask(studio));
+    expect({ status, text }).toEqual({ status: 403, text: '' });
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  const without = (headers: Readonly<Record<string, string>>, name: string) =>
+    Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
+  test.each<
+    [string, (studio: TestStudio) => { readonly method?: string; readonly headers: Readonly<Record<string, string>> }]
+  >([
+    ['a link preview, which only gets', ({ own }) => ({ method: 'GET', headers: own.answer })],
+    ['HEAD', ({ own }) => ({ method: 'HEAD', headers: own.answer })],
+    ['the secret for reading alone', ({ own }) => ({ headers: without(own.answer, 'x-holdfast-answer') })],
+    ['the secret for answering alone', ({ own }) => ({ headers: without(own.answer, 'authorization') })],
+    [
+      'one secret for both',
+      ({ own }) => ({ headers: { ...own.answer, 'x-holdfast-answer': own.read['authorization']?.slice(7) ?? '' } }),
+    ],
+    ['no origin', ({ own }) => ({ headers: without(own.answer, 'origin') })],
+    ['a foreign origin', ({ own }) => ({ headers: { ...own.answer, origin: 'https://evil.example' } })],
+    ['a sandboxed frame', ({ own }) => ({ headers: { ...own.answer, origin: 'null' } })],
+    ['a form', ({ own }) => ({ headers: { ...own.answer, 'content-type': 'text/plain' } })],
+  ])('%s: answers nothing', async (_, ask) => {
+    await using folder = await createFolder();
+    await writeLog(folder.path, 'one', entries);
+    await using studio = await openTestStudio({ directory: folder.path });
+    const [nonce] = await nonces(studio);
+    const body = JSON.stringify({ nonce, type: 'approve' });
+    const asked = { method: 'POST', path: '/api/answer', ...ask(studio) };
+    const { status, text } = await studio.send(['GET', 'HEAD'].includes(asked.method) ? asked : { ...asked, body });
+    expect({ isRefused: status === 403 || status === 404, text: status === 404 ? '' : text }).toEqual({
+      isRefused: true,
+      text: '',
+    });
+    expect(await readAnswers(folder)).toEqual([]);
+  });
+});
+
+test('the files of the page hold nothing, and let no script or frame in', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await using studio = await openTestStudio({ directory: folder.path });
+  for (const path of ['/', '/page.js', '/page.css', '/trace.css']) {
+    const { status, headers, text } = await studio.send({ path });
+    expect(status).toBe(200);
+    expect(text).not.toMatch(/wipe|Tidy/);
+    const { 'set-cookie': cookie, 'content-security-policy': policy, ...rest } = headers;
+    expect(cookie).toBeUndefined();
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(rest).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'cache-control': 'no-store',
+    });
+  }
+  // A link in a mail or a chat may be followed to the page, which has no secret then.
+  const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect((await studio.send({ path: '/', headers: followed })).status).toBe(200);
+});
+
+test('an inbox over all sessions; an answer holds for what was shown, once', async () => {
+  await using folder = await createFolder();
+  const asks = [{ policy: 'host/p', type: 'ask', reason: 'Are\u202e you sure?', grantable: false }] as const;
+  await writeLog(folder.path, 'one', entries);
+  await writeLog(folder.path, 'two', [
+    question('late', { expiresAtMs: 5 }),
+    question('c9', { asks, input: { text: 'a\nb' } }),
+  ]);
+  await using studio = await openTestStudio({ directory: folder.path });
+  const { questions, problems } = await studio.read('inbox');
+  expect(problems).toEqual([]);
+  expect(questions).toMatchObject([
+    {
+      session: 'one',
+      callId: 'c1',
+      name: 'wipe',
+      dangerous: true,
+      grantable: true,
+      request: 'Tidy up.',
+      model: 'offline:rules',
+    },
+    {
+      session: 'two',
+      callId: 'c9',
+      grantable: false,
+      asks: [{ policy: 'host/p', reason: 'Are\\u{202e} you sure?' }],
+      arguments: ['{', '  "text": text of 3 characters', '    | a', '    | b', '}'],
+    },
+    { session: 'one', callId: 'c2' },
+  ]);
+  const [first, third, second] = await nonces(studio);
+  // Two tabs, at once.
+  const both = await Promise.all([
+    studio.answer({ nonce: first, type: 'approve', grant: true }),
+    studio.answer({ nonce: first, type: 'deny' }),
+  ]);
+  expect(both.map(({ status }) => status)).toEqual([200, 409]);
+  expect(JSON.parse(both[1]?.text ?? '')).toMatchObject({ code: 'approval.answered' });
+  expect((await studio.answer({ nonce: second, type: 'deny', reason: 'Not today.' })).status).toBe(200);
+  expect((await studio.answer({ nonce: third, type: 'approve', grant: true })).status).toBe(200);
+  expect(await readAnswers(folder)).toMatchObject([
+    { callId: 'c1', answer: { type: 'approve', grant: true }, by: 'person' },
+    { callId: 'c2', answer: { type: 'deny', reason: 'Not today.' } },
+  ]);
+  expect(await readAnswers(folder, 'two')).toMatchObject([{ callId: 'c9', answer: { type: 'approve', grant: false } }]);
+  expect(await nonces(studio)).toEqual([]);
+});
+
+test.each([
+  { body: { type: 'approve' }, status: 400, code: 'studio.answer_invalid' },
+  { body: { nonce: 'x', type: 'later' }, status: 400, code: 'studio.answer_invalid' },
+  { body: { nonce: 'x', type: 'deny', reason: 'a'.repeat(70_000) }, status: 400, code: 'studio.answer_invalid' },
+  { body: { nonce: 'x', type: 'approve' }, status: 409, code: 'approval.mismatch' },
+])('$body.type is refused: $code', async ({ body, status, code }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await using studio = await openTestStudio({ directory: folder.path });
+  await nonces(studio);
+  const answered = await studio.answer(body);
+  expect({ status: answered.status, ...JSON.parse(answered.text) }).toMatchObject({ status, code });
+  expect(await readAnswers(folder)).toEqual([]);
+});
+
+test('a staged change is shown, and a yes does not hold for another one', async () => {
+  await using folder = await createFolder({ 'a.txt': 'one\ntwo\n' });
+  await askToWrite(folder.path, { id: 'files', path: 'a.txt', content: 'one\nthree\n' });
+  await using studio = await openTestStudio({ directory: folder.path });
+  const { questions } = await studio.read('inbox');
+  expect(questions).toMatchObject([
+    { changes: [{ title: expect.stringContaining('a.txt (+1 -1'), diff: expect.arrayContaining(['-two', '+three']) }] },
+  ]);
+  const [nonce] = await nonces(studio);
+  await writeFile(join(folder.path, 'a.txt'), 'changed meanwhile\n');
+  const answered = await studio.answer({ nonce, type: 'approve' });
+  expect({ status: answered.status, ...JSON.parse(answered.text) }).toMatchObject({
+    status: 409,
+    code: 'approval.mismatch',
+  });
+  expect(await readAnswers(folder, 'files')).toEqual([]);
+});
+
+test('a damaged log is told, and the questions of the others stay', async () => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'bad', [question('c1')]);
+  await writeLog(folder.path, 'good', [question('c3')]);
+  await writeFile(path, 'not a record\n{"type":"approval-request","seq":9,"atMs":1,"pending":{"callId":"x"}}\n');
+  await using studio = await openTestStudio({ directory: folder.path });
+  const { questions, problems } = await studio.read('inbox');
+  expect(questions).toMatchObject([{ session: 'good' }]);
+  expect(problems).toEqual([expect.stringContaining('Session bad: ')]);
+});
+
+test('a guarded agent waits, its question has facts, and a yes here lets the call through', async () => {
+  await using world = await createHookWorld('here');
+  const { folder, host } = world;
+  const install = bash('npm install left-pad');
+  const event = toEvent(folder.path, 'PreToolUse', 't1', install, { permission_mode: 'bypassPermissions' });
+  const held = startHook(event, folder.path, 'claude-code', [], ['--wait=100']);
+  await untilRecorded(host, 'approval-request');
+  await using studio = await openTestStudio({ directory: folder.path, environment: host.environment });
+  const { questions } = await studio.read('inbox');
+  expect(questions).toMatchObject([
+    {
+      session: 'claude-code-s-1',
+      workspace: guardFolder(host),
+      facts: expect.arrayContaining(['unclear: `npm install` installs `left-pad`']),
+    },
+  ]);
+  const [nonce] = await nonces(studio);
+  expect((await studio.answer({ nonce, type: 'approve' })).status).toBe(200);
+  expect(await held.answer).toEqual({ code: 0, stdout: '', stderr: '' });
+}, 60_000);
+
+test('a port that is taken', async () => {
+  await using folder = await createFolder();
+  await using studio = await openTestStudio({ directory: folder.path });
+  const port = Number(new URL(studio.link).port);
+  const { host } = createTestHost({ directory: folder.path });
+  await expect(serveStudio({ page: new Map(), port }, host)).rejects.toMatchObject({ code: 'studio.port_unavailable' });
+});

@@ -1,0 +1,114 @@
+/** The answers of the program. Every text has its hidden characters shown already; none of it is markup. */
+
+export type Tone = 'ok' | 'bad' | 'doubt' | 'skipped' | 'open';
+
+export interface Question {
+  readonly nonce: string;
+  readonly session: string;
+  readonly workspace: string;
+  readonly log: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly dangerous: boolean;
+  readonly grantable: boolean;
+  readonly request?: string;
+  readonly model?: string;
+  readonly asks: readonly { readonly policy: string; readonly reason: string }[];
+  readonly facts: readonly string[];
+  readonly arguments: readonly string[];
+  readonly changes: readonly { readonly title: string; readonly diff: readonly string[] }[];
+  readonly note?: string;
+  readonly digest: string;
+  readonly askedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface InboxAnswer {
+  readonly questions: readonly Question[];
+  readonly problems: readonly string[];
+}
+
+export interface Call {
+  readonly key: number;
+  readonly session: string;
+  readonly ref: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly state: string;
+  readonly tone: Tone;
+  readonly decided: string;
+  readonly message: string;
+  readonly durationMs?: number;
+  readonly atMs: number;
+  readonly line: string;
+}
+
+export interface CallsAnswer {
+  readonly version: number;
+  readonly total: number;
+  readonly offset: number;
+  readonly calls: readonly Call[];
+}
+
+export interface Facet {
+  readonly value: string;
+  readonly times: number;
+}
+
+export interface Facets {
+  readonly tools: readonly Facet[];
+  readonly outcomes: readonly Facet[];
+  readonly decisions: readonly Facet[];
+  readonly sessions: readonly {
+    readonly ref: string;
+    readonly id: string;
+    readonly calls: number;
+    readonly workspace: string;
+  }[];
+}
+
+export interface Use {
+  readonly callId: string;
+  readonly name: string;
+  readonly state: string;
+  readonly entries: readonly (readonly [label: string, texts: readonly string[]])[];
+  readonly nested: readonly Use[];
+}
+
+export interface CallAnswer extends Call {
+  readonly uses: readonly Use[];
+  readonly integrity: string;
+}
+
+interface Span {
+  readonly x: number;
+  readonly width: number;
+}
+
+export interface Timeline {
+  readonly width: number;
+  readonly height: number;
+  readonly labelWidth: number;
+  readonly rowHeight: number;
+  readonly headHeight: number;
+  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+  readonly rows: readonly {
+    readonly target: number;
+    readonly tone: Tone;
+    readonly label: string;
+    readonly told: string;
+    readonly y: number;
+    readonly person?: Span;
+    readonly work?: Span;
+  }[];
+  readonly leftOut: number;
+}
+
+export interface SessionAnswer {
+  readonly session: string;
+  readonly workspace: string;
+  readonly ref: string;
+  readonly timeline?: Timeline;
+  readonly lines: readonly string[];
+  readonly leftOut: string;
+}

@@ -1,0 +1,1 @@
+export { type TraceSessionOptions, traceSession } from './trace-session.ts';
