@@ -29,7 +29,7 @@ describe('AI SDK', () => {
   test.each([
     [1, { type: 'denied', reason: 'Denied: Closed.' }],
     [2, { type: 'user-approval', reason: 'May it?' }],
-    [3, { type: 'approved' }],
+    [3, { type: 'not-applicable' }],
   ])('order %i', async (order, approval) => {
     expect(await governAiSdk(open(), { pay: { execute } }).toolApproval(at(order))).toEqual(approval);
   });
@@ -38,7 +38,7 @@ describe('AI SDK', () => {
     const asksItself = { execute, needsApproval: async (input: { readonly order: number }) => input.order < 9 };
     const { tools, toolApproval } = governAiSdk(open(), { pay: asksItself });
     expect(await toolApproval(at(3))).toEqual({ type: 'user-approval' });
-    expect(await toolApproval(at(9))).toEqual({ type: 'approved' });
+    expect(await toolApproval(at(9))).toEqual({ type: 'not-applicable' });
     const run = (order: number): unknown =>
       (tools.pay.execute as (...given: unknown[]) => unknown)({ order }, { toolCallId: `c${order}` });
     expect(await run(3)).toBe('paid 3');

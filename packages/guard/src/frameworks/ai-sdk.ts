@@ -16,7 +16,7 @@ interface Executable {
 
 /** The answer of a `toolApproval` function. */
 export type AiSdkApproval =
-  | { readonly type: 'approved' }
+  | { readonly type: 'not-applicable' }
   | { readonly type: 'denied' | 'user-approval'; readonly reason: string }
   | { readonly type: 'user-approval' };
 
@@ -54,7 +54,8 @@ export function governTools<Tools extends Readonly<Record<string, AnyTool>>>(
       // A call that its person refuses never runs: it is released when it does.
       if (await asksItself(tool, { input, id, messages })) return { type: 'user-approval' };
       const verdict = await decide(guard, toGoverned('ai-sdk', { id, name, input }, options));
-      if (verdict.type === 'allow') return { type: 'approved' };
+      // `approved` would add a question and its answer to the conversation.
+      if (verdict.type === 'allow') return { type: 'not-applicable' };
       return { type: verdict.type === 'deny' ? 'denied' : 'user-approval', reason: verdict.reason };
     },
   };
