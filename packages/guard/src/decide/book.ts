@@ -53,8 +53,10 @@ export class DecisionBook {
     call: GuardedCall,
     { key, digest }: { readonly key: string; readonly digest: string },
   ): OpenCall | undefined {
+    const { calls } = this.#session.openWork();
+    if (calls.length === 0) return undefined;
     const inputDigest = digestInput(toToolName(call.name), call.input);
-    return this.#session.openWork().calls.find(({ callId, name, rawArguments = null, start }) => {
+    return calls.find(({ callId, name, rawArguments = null, start }) => {
       if (start?.interrupted === false) return false;
       const notes = [...this.all()].map(([, decided]) => decided).filter((decided) => decided.callId === callId);
       if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;

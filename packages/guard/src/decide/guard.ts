@@ -65,7 +65,14 @@ class SessionGuard implements ReleasingGuard {
 
   async before(call: GuardedCall): Promise<GuardVerdict> {
     try {
-      const digest = digestCall(call);
+      return await this.#judge(call, digestCall(call));
+    } catch (thrown) {
+      return denial(thrown);
+    }
+  }
+
+  async #judge(call: GuardedCall, digest: string): Promise<GuardVerdict> {
+    try {
       const key = this.#keyOf(call, digest);
       for (let other = this.#beside(key, digest); other !== undefined; other = this.#beside(key, digest)) {
         if (other.key === key && other.digest === digest) return await other.verdict;
@@ -144,12 +151,14 @@ class SessionGuard implements ReleasingGuard {
   }
 
   async #release(call: GuardedCall & { readonly id: string }, digest: string): Promise<GuardRelease> {
-    const handedOver = this.#book.find(call);
-    let verdict = await this.before(call);
-    if (verdict.type === 'ask' && handedOver?.askedBy === 'agent' && handedOver.digest === digest) {
+    const told = this.#book.find(call);
+    const known = told?.digest === digest ? told : undefined;
+    if (known?.verdict === 'allow') return await this.#begin(call);
+    let verdict = await this.#judge(call, digest);
+    if (verdict.type === 'ask' && known?.askedBy === 'agent') {
       const { callId } = verdict.pending;
       await answerApproval(this.#options.session, callId, { type: 'approve' }, { by: 'agent', clock: this.#clock });
-      verdict = await this.before(call);
+      verdict = await this.#judge(call, digest);
     }
     return verdict.type === 'allow' ? await this.#begin(call) : verdict;
   }
