@@ -23,6 +23,7 @@ function toContent(turn: Turn): Content {
   }));
 }
 
+/** Mastra's driver uses it, too. @public */
 export function scriptedModel(model: Given['model']): MockLanguageModelV4 {
   let index = 0;
   const next = async (): Promise<{

@@ -79,15 +79,15 @@ function asked(ran: Ran): Extract<Ran, { type: 'asked' }> {
 
 /** The same program, governed in each framework. */
 export function testDriver(driver: Driver): void {
-  describe(driver.name, () => {
-    for (const streams of [false, true]) testAnswers(driver, streams);
+  describe.each([driver])('$name', () => {
+    testAnswers(driver);
     testRules(driver);
     testEndings(driver);
   });
 }
 
-function testAnswers(driver: Driver, streams: boolean): void {
-  describe(streams ? 'streaming' : 'at once', () => {
+function testAnswers(driver: Driver): void {
+  describe.each([false, true])('streams: %s', (streams) => {
     const start = (made: World, turns: readonly Turn[], more: Partial<Given> = {}): Promise<Ran> =>
       driver.run({ guard: made.guard, tools: made.tools, model: script(...turns), streams, ...more });
 

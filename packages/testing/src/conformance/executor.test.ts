@@ -71,7 +71,9 @@ async function run({ calls, save, rule, deadlineMs }: ExecutorProgram): Promise<
 }
 
 describe('Holdfast', () => {
-  for (const { name, run: check } of executorConformance({ run })) test(name, check);
+  test.each(executorConformance({ run }))('$name', async ({ run: check }) => {
+    await expect(check()).resolves.toBeUndefined();
+  });
 });
 
 /** Runs every call as it is written, whatever it is, and forgets to tell the model. */
