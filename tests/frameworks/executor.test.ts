@@ -65,7 +65,7 @@ function run({ calls, save, rule, deadlineMs }: ExecutorProgram): Promise<Execut
   return proceed([{ role: 'user', content: 'Go.' }]);
 }
 
-/** The kit's situations, as they went on 2026-11-28. Whoever updates the SDK sees what has changed. */
+/** The kit's situations, as they went on 2026-11-28. An update of the SDK that changes them fails here. */
 const situations = {
   'a call with an argument that the tool does not declare does not run': 'Expected the runs of `save` to be 0, got 1.',
   'a call whose arguments are not JSON does not run, and the run goes on': 'holds',
