@@ -15,6 +15,7 @@ export const names: readonly string[] = [
   'orchestrator',
   'modules',
   'facts',
+  'frameworks',
   'guard',
   'mcp',
   'local',

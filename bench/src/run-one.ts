@@ -1,6 +1,7 @@
 // Measures one benchmark in its own process, on the built packages as users get them, and prints its reports as JSON.
 import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
+import { measureFrameworks } from './frameworks.ts';
 import { measureGuard } from './guard.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
@@ -18,6 +19,7 @@ import { measureStores } from './stores/measure.ts';
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
   ['facts', measureFacts],
+  ['frameworks', measureFrameworks],
   ['guard', measureGuard],
   ['mcp', measureMcp],
   ['render', measureRender],

@@ -78,8 +78,8 @@ test('generateText runs governed tools and sends refusals to the model', async (
     {
       toolCallId: 'c',
       output: {
-        type: 'error-text',
-        value: expect.stringContaining('`delete_all` was not run: it is waiting for a person'),
+        type: 'text',
+        value: expect.stringContaining("`delete_all` has not run yet: it waits for a person's approval"),
       },
     },
   ]);

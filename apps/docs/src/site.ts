@@ -22,6 +22,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
       ['Write a tool', '/your-own-tools'],
       ['Write a policy pack', '/your-own-pack'],
       ['Guard a coding agent', '/guard'],
+      ['Add it to an AI SDK app', '/ai-sdk'],
     ]),
   },
   {
@@ -59,6 +60,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Recovery', '/recovery'],
         ['Redaction', '/redaction'],
       ]),
+      topic('Frameworks', [['Govern a framework', '/frameworks']]),
       topic('MCP', [
         ['Use an MCP server', '/mcp-servers'],
         ['Offer tools over MCP', '/mcp-serve'],

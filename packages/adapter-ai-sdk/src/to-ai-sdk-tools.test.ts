@@ -85,31 +85,26 @@ test.each([
     outcome({ kind: 'failed', text: 'No.' }),
     { code: 'tool.failed', message: 'No.', data: { kind: 'failed', callId: 'a' } },
   ],
-  [
-    {
-      kind: 'suspended' as const,
-      pending: [
-        {
-          callId: 'a',
-          name: 'read',
-          input: {},
-          dangerous: true,
-          asks: [{ policy: 'p', type: 'ask' as const, reason: 'It is private.' }],
-          digest: 'd',
-          toolDigest: 't',
-          expiresAtMs: 1,
-        },
-      ],
-    },
-    {
-      code: 'approval.pending',
-      message: "`read` was not run: it is waiting for a person's approval. It is private.",
-      data: { kind: 'suspended', callId: 'a' },
-    },
-  ],
 ])('an outcome that is not ok is thrown for the SDK to report', async (result, error) => {
   const tools = toAiSdkTools([read], { execute: async () => result });
   await expect(tools['read']?.execute({}, { toolCallId: 'a' })).rejects.toMatchObject(error);
+});
+
+test('D10: a pending approval is told, and not thrown', async () => {
+  const asked = {
+    callId: 'a',
+    name: 'read',
+    input: {},
+    dangerous: true,
+    asks: [{ policy: 'p', type: 'ask' as const, reason: 'It is private.' }],
+    digest: 'd',
+    toolDigest: 't',
+    expiresAtMs: 1,
+  };
+  const tools = toAiSdkTools([read], { execute: async () => ({ kind: 'suspended', pending: [asked] }) });
+  expect(await tools['read']?.execute({}, { toolCallId: 'a' })).toBe(
+    "`read` has not run yet: it waits for a person's approval, and runs once that is given. Do not call it again. It is private.",
+  );
 });
 
 test('two tools with the same name are rejected', () => {

@@ -58,8 +58,9 @@ export interface AiSdkToolsOptions {
  * Converts tools for a program written for the AI SDK; every call goes through `execute`, the host's call path. Takes a list, or an
  * object that names each tool as the tool names itself, for typed inputs: `toAiSdkTools({ refund }, { execute })`.
  *
- * The model gets the outcome's text. Any outcome but `ok`, including a pending approval, is thrown with its code and
- * text: the SDK turns it into a tool error and shows the model the text. `data` holds `kind` and `callId`.
+ * The model gets the outcome's text. Any outcome but `ok` is thrown with its code and text: the SDK turns it into a tool error and shows
+ * the model the text. `data` holds `kind` and `callId`. A pending approval is not an error: the model reads that the call waits, and runs
+ * once a person has approved it and the host has resumed it.
  *
  * @throws HoldfastError `tool.invalid`, and the errors of compiling a schema.
  */
@@ -110,7 +111,7 @@ function toAiSdkTool({ name, description, inputSchema }: ToolDeclaration, execut
     async execute(input, { toolCallId, abortSignal }) {
       const call: ToolCall = { id: toolCallId, name, arguments: input };
       const outcome = await execute(call, abortSignal === undefined ? {} : { signal: abortSignal });
-      if (outcome.kind === 'suspended') throw waiting(name, toolCallId, outcome.pending);
+      if (outcome.kind === 'suspended') return describeWaiting(name, outcome.pending);
       if (outcome.kind === 'ok') return outcome.text;
       throw new HoldfastError(outcome.code ?? 'tool.failed', outcome.text, {
         data: { kind: outcome.kind, callId: outcome.callId },
@@ -131,13 +132,7 @@ function toSchema(jsonSchema: JsonObject): AiSdkSchema {
   return { ...marks, '~standard': standard, jsonSchema, validate: undefined };
 }
 
-function waiting(name: string, callId: string, pending: readonly PendingApproval[]): HoldfastError {
-  const reasons = pending
-    .flatMap(({ asks }) => asks.map(({ reason = '' }) => reason))
-    .filter((reason) => reason !== '');
-  return new HoldfastError(
-    'approval.pending',
-    `\`${name}\` was not run: it is waiting for a person's approval. ${reasons.join(' ')}`.trim(),
-    { data: { kind: 'suspended', callId } },
-  );
+function describeWaiting(name: string, pending: readonly PendingApproval[]): string {
+  const reasons = pending.flatMap(({ asks }) => asks.map(({ reason = '' }) => reason)).join(' ');
+  return `\`${name}\` has not run yet: it waits for a person's approval, and runs once that is given. Do not call it again. ${reasons}`.trim();
 }

@@ -1,4 +1,12 @@
 export {
+  type ExecutorConformanceOptions,
+  type ExecutorLack,
+  type ExecutorProgram,
+  type ExecutorRun,
+  executorConformance,
+  type WrittenCall,
+} from './conformance/executor.ts';
+export {
   type ModelConformanceOptions,
   type ModelUnderTest,
   modelConformance,

@@ -2,8 +2,8 @@ import { builtinModules } from 'node:module';
 import { toPackageName } from './layers.ts';
 import { isTest, type Member, type Repository } from './repository.ts';
 
-// `npm run peers` installs the dependencies of these.
-const peers = 'tests/peers/programs/';
+// `npm run peers` and `npm run frameworks` install the dependencies of these.
+const installed = ['tests/peers/programs/', 'tests/frameworks/installed/'];
 
 /** Dependencies that are used but not declared, or declared but not used. */
 export function findDependencyProblems({ members, root }: Repository): string[] {
@@ -20,7 +20,7 @@ function findInMember({ folder, manifest, sources }: Member, shared: readonly st
   const used = new Set<string>();
   const usedByTests = new Set<string>();
   for (const { path, imports } of sources) {
-    if (path.startsWith(peers)) continue;
+    if (installed.some((folder) => path.startsWith(folder))) continue;
     for (const name of imports.map(toPackageName)) {
       if (name === undefined || name.startsWith('node:') || name === manifest.name) continue;
       (isTest(path) ? usedByTests : used).add(name);

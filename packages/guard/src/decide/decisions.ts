@@ -34,6 +34,8 @@ export type GuardDecision = {
   readonly mode?: string;
   /** An ask that was handed to the agent's own person. */
   readonly askedBy?: 'agent';
+  /** Its body was started by a host that asked for its release. */
+  readonly begun?: true;
   readonly atMs: number;
 };
 
@@ -51,6 +53,7 @@ const decision: Schema<GuardDecision> = v.object({
   agent: v.exactOptional(text),
   mode: v.exactOptional(text),
   askedBy: v.exactOptional(v.literal('agent')),
+  begun: v.exactOptional(v.literal(true)),
   atMs: v.number(),
 });
 
@@ -67,6 +70,11 @@ export const decisions: Slice<KeyedState<GuardDecision>> = defineSlice<GuardDeci
       const { key, ...item } = payload as Decided;
       const old = state.size < kept ? [] : oldest(state);
       return [...old.map((name) => remove(name)), upsert(key, item)];
+    },
+    'guard-begun': (state: KeyedState<GuardDecision>, payload: Json): readonly Operation[] => {
+      const { key } = payload as Pick<Decided, 'key'>;
+      const item = state.get(key);
+      return item === undefined ? [] : [upsert(key, { ...item, begun: true })];
     },
   },
 });

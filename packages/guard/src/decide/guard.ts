@@ -1,17 +1,29 @@
-import { type Clock, type KeyedState, type Outcome, systemClock, type Tool } from '@holdfast/core';
+import { type Clock, type Outcome, systemClock, type Tool } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
 import { answerApproval, type CallOptions, resumeToolCall, type Suspended } from '@holdfast/executor';
 import { type Released, releaseToolCall, settleToolCall } from '@holdfast/executor/internal';
 import type { OpenCall } from '@holdfast/session/internal';
 import { defineAgentTool, toToolName } from './agent-tool.ts';
-import { decisions, digestCall, digestInput, type GuardDecision } from './decisions.ts';
-import type { Guard, GuardedCall, GuardedCallName, GuardOptions, GuardReport, GuardVerdict, Placed } from './types.ts';
-import { denial, factsAt, toCall, toKnownVerdict, toNewVerdict, toReport } from './verdict.ts';
+import { DecisionBook } from './book.ts';
+import { digestCall, digestInput, type GuardDecision } from './decisions.ts';
+import { findEnding, toEnding } from './ending.ts';
+import type {
+  GuardedCall,
+  GuardedCallName,
+  GuardOptions,
+  GuardRelease,
+  GuardReport,
+  GuardVerdict,
+  Placed,
+  ReleasingGuard,
+} from './types.ts';
+import { denial, factsAt, toCall, toKnownVerdict, toNewVerdict, toReport, unreported } from './verdict.ts';
 
 const tenMinutes = 600_000;
+const nothing = (): void => undefined;
 
 /** @throws HoldfastError `options.invalid`. */
-export function createGuard(options: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): ReleasingGuard {
   checkOptions('createGuard', options, rules);
   return new SessionGuard(options);
 }
@@ -25,16 +37,26 @@ const rules = {
   clock: 'object',
 } as const;
 
-class SessionGuard implements Guard {
+interface Deciding {
+  readonly key: string;
+  readonly digest: string;
+  readonly verdict: Promise<GuardVerdict>;
+}
+
+class SessionGuard implements ReleasingGuard {
   readonly #options: GuardOptions;
   readonly #clock: Clock;
+  readonly #book: DecisionBook;
   readonly #tools = new Map<string, Tool>();
   /** Calls being decided, by the agent's id. */
-  readonly #deciding = new Map<string, { readonly digest: string; readonly verdict: Promise<GuardVerdict> }>();
+  readonly #deciding = new Map<string, Deciding>();
+  /** The last release of equal calls, by digest. */
+  readonly #releasing = new Map<string, Promise<void>>();
   #request: string | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
+    this.#book = new DecisionBook(options.session);
     // A tool that only a policy names may yet be called.
     for (const name of options.policies.flatMap(({ tools }) => tools))
       this.#tools.set(toToolName(name), defineAgentTool(name));
@@ -43,15 +65,22 @@ class SessionGuard implements Guard {
 
   async before(call: GuardedCall): Promise<GuardVerdict> {
     try {
-      const digest = digestCall(call);
+      return await this.#judge(call, digestCall(call));
+    } catch (thrown) {
+      return denial(thrown);
+    }
+  }
+
+  async #judge(call: GuardedCall, digest: string): Promise<GuardVerdict> {
+    try {
       const key = this.#keyOf(call, digest);
-      for (let other = this.#deciding.get(key); other !== undefined; other = this.#deciding.get(key)) {
-        if (other.digest === digest) return await other.verdict;
-        // A different call under this id waits for the first one.
+      for (let other = this.#beside(key, digest); other !== undefined; other = this.#beside(key, digest)) {
+        if (other.key === key && other.digest === digest) return await other.verdict;
+        // Another call under this id, and an equal one, which may use the same yes, wait for the first one.
         await other.verdict;
       }
       const verdict = this.#decide(call, key, digest);
-      this.#deciding.set(key, { digest, verdict });
+      this.#deciding.set(key, { key, digest, verdict });
       try {
         return await verdict;
       } finally {
@@ -62,9 +91,25 @@ class SessionGuard implements Guard {
     }
   }
 
+  async release(call: GuardedCall & { readonly id: string }): Promise<GuardRelease> {
+    try {
+      const digest = digestCall(call);
+      // Equal calls may share a question: each takes its yes before the next one looks.
+      const turn = (this.#releasing.get(digest) ?? Promise.resolve()).then(() => this.#release(call, digest));
+      const settled = turn.then(nothing, nothing);
+      this.#releasing.set(digest, settled);
+      try {
+        return await turn;
+      } finally {
+        if (this.#releasing.get(digest) === settled) this.#releasing.delete(digest);
+      }
+    } catch (thrown) {
+      return denial(thrown);
+    }
+  }
   async after(call: GuardedCallName, report: GuardReport): Promise<Outcome | undefined> {
     const { session } = this.#options;
-    const decided = this.#find(call);
+    const decided = this.#book.find(call);
     if (decided === undefined) return undefined;
     const { callId, inputDigest, askedBy } = decided;
     const open = session.openCall({ callId });
@@ -98,12 +143,44 @@ class SessionGuard implements Guard {
     const outcomes: Outcome[] = [];
     for (const { callId, start, run } of this.#options.session.openWork().calls) {
       if (start === undefined || run !== undefined) continue;
-      const decided = this.#byCallId(callId);
+      const decided = this.#book.byCallId(callId);
       if (decided === undefined) continue;
-      const report = { type: 'unknown', code: 'guard.unreported', message: 'The agent reported no result.' } as const;
-      outcomes.push(await settleToolCall(callId, report, this.#optionsFor(toCall(decided))));
+      outcomes.push(await settleToolCall(callId, unreported, this.#optionsFor(toCall(decided))));
     }
     return outcomes;
+  }
+
+  async #release(call: GuardedCall & { readonly id: string }, digest: string): Promise<GuardRelease> {
+    const told = this.#book.find(call);
+    const known = told?.digest === digest ? told : undefined;
+    if (known?.verdict === 'allow') return await this.#begin(call);
+    let verdict = await this.#judge(call, digest);
+    if (verdict.type === 'ask' && known?.askedBy === 'agent') {
+      const { callId } = verdict.pending;
+      await answerApproval(this.#options.session, callId, { type: 'approve' }, { by: 'agent', clock: this.#clock });
+      verdict = await this.#judge(call, digest);
+    }
+    return verdict.type === 'allow' ? await this.#begin(call) : verdict;
+  }
+
+  /** Claims the one run of a released call. */
+  async #begin(call: GuardedCall & { readonly id: string }): Promise<GuardRelease> {
+    const { session } = this.#options;
+    const decided = this.#book.find(call);
+    if (decided === undefined) return denial(new Error('its decision is missing'));
+    const open = session.openCall({ callId: decided.callId });
+    if (decided.begun !== true && open !== undefined) {
+      session.dispatch({ type: 'guard-begun', payload: { key: this.#keyOf(call, decided.digest) } });
+      await session.sync();
+      return { type: 'allow' };
+    }
+    if (open === undefined) return { type: 'ended', ending: findEnding(session, decided.callId) };
+    if (open.start?.interrupted !== true) {
+      const reason = `\`${call.name}\` is already running under this call id.`;
+      return { type: 'deny', code: 'call.under_way', reason };
+    }
+    const ended = await settleToolCall(decided.callId, unreported, this.#optionsFor(toCall(decided)));
+    return { type: 'ended', ending: toEnding(ended) };
   }
 
   /** A call without an id is new each time: `before` is all that tells of it. */
@@ -111,25 +188,28 @@ class SessionGuard implements Guard {
     if (id !== undefined) return subAgentId === undefined ? id : `${subAgentId}/${id}`;
     let count = 1;
     const base = `${toToolName(name)}~${digest.slice(0, 12)}`;
-    const decided = this.#decided();
+    const decided = this.#book.all();
     while (decided.has(`${base}~${count}`) || this.#deciding.has(`${base}~${count}`)) count += 1;
     return `${base}~${count}`;
   }
 
+  /** The same call, or an equal one, that is being decided. */
+  #beside(key: string, digest: string): Deciding | undefined {
+    return this.#deciding.get(key) ?? [...this.#deciding.values()].find((other) => other.digest === digest);
+  }
+
   async #decide(call: GuardedCall, key: string, digest: string): Promise<GuardVerdict> {
-    const known = this.#decided().get(key);
+    const known = this.#book.all().get(key);
     if (known?.digest === digest && known.verdict !== 'ask') return toKnownVerdict(known);
-    const left = this.#findLeft(call, { key, digest });
+    const left = this.#book.findLeft(call, { key, digest });
     if (left?.start !== undefined) return this.#note(call, { key, digest, callId: left.callId }, { kind: 'released' });
-    const waiting = left ?? this.#findWaiting(digest);
+    const waiting = left ?? this.#book.findWaiting(digest);
     const [last] = waiting?.approvals.slice(-1) ?? [];
     if (waiting !== undefined && last !== undefined) {
       if (last.answer === undefined && this.#clock.now() < last.pending.expiresAtMs) {
-        return this.#note(
-          call,
-          { key, digest, callId: waiting.callId },
-          { kind: 'suspended', pending: [last.pending] },
-        );
+        const asked = { kind: 'suspended', pending: [last.pending] } as const;
+        const isKnown = known?.digest === digest && known.callId === waiting.callId;
+        return isKnown ? toNewVerdict(asked) : this.#note(call, { key, digest, callId: waiting.callId }, asked);
       }
       const options = this.#optionsFor(call);
       const { answeredAtMs = 0 } = last;
@@ -141,22 +221,12 @@ class SessionGuard implements Guard {
         return this.#note(call, { key, digest, callId: waiting.callId }, released);
       }
     }
-    const callId = this.#freeId(key);
+    const callId = this.#book.freeId(key);
     const released = await releaseToolCall(
       { id: callId, name: toToolName(call.name), arguments: call.input },
       this.#optionsFor(call),
     );
     return this.#note(call, { key, digest, callId }, released);
-  }
-
-  /** Another call under the id of one that was told before gets a number. */
-  #freeId(key: string): string {
-    const decided = this.#decided();
-    let callId = key;
-    for (let count = 2; decided.has(callId) || this.#options.session.openCall({ callId }) !== undefined; count += 1) {
-      callId = `${key}#${count}`;
-    }
-    return callId;
   }
 
   #note(
@@ -183,51 +253,6 @@ class SessionGuard implements Guard {
     };
     this.#options.session.dispatch({ type: 'guard-decided', payload: { key, ...noted } });
     return verdict;
-  }
-
-  /** The decision about a reported call; of calls without an id the oldest that has not ended. */
-  #find({ id, subAgentId, name, input }: GuardedCallName): GuardDecision | undefined {
-    if (id !== undefined) return this.#decided().get(subAgentId === undefined ? id : `${subAgentId}/${id}`);
-    const digest = digestInput(name, input);
-    for (const { callId } of this.#options.session.openWork().calls) {
-      const decided = this.#byCallId(callId);
-      if (decided?.inputDigest === digest) return decided;
-    }
-    return undefined;
-  }
-
-  #byCallId(callId: string): GuardDecision | undefined {
-    const known = this.#decided().get(callId);
-    if (known?.callId === callId) return known;
-    return [...this.#decided()].map(([, decided]) => decided).find((decided) => decided.callId === callId);
-  }
-
-  /**
-   * The record of this very call, by a process that ended before it noted its decision: the same id, tool and input, or a question of the
-   * guard's whose yes was used. Released anew, it would spend a budget twice.
-   */
-  #findLeft(
-    call: GuardedCall,
-    { key, digest }: { readonly key: string; readonly digest: string },
-  ): OpenCall | undefined {
-    const inputDigest = digestInput(toToolName(call.name), call.input);
-    return this.#options.session.openWork().calls.find(({ callId, name, rawArguments = null, start }) => {
-      if (start?.interrupted === false) return false;
-      const notes = [...this.#decided()].map(([, decided]) => decided).filter((decided) => decided.callId === callId);
-      if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;
-      const isUnnoted = notes.every(({ verdict, askedBy }) => verdict === 'ask' && askedBy === undefined);
-      return start !== undefined && isUnnoted && notes.some((noted) => noted.digest === digest);
-    });
-  }
-
-  /** A question about an equal call that has not been used. */
-  #findWaiting(digest: string): OpenCall | undefined {
-    return this.#options.session
-      .openWork()
-      .calls.find(
-        ({ approvals, callId, start }) =>
-          start === undefined && approvals.length > 0 && this.#byCallId(callId)?.digest === digest,
-      );
   }
 
   /** Drops a question that is no longer needed. */
@@ -262,9 +287,5 @@ class SessionGuard implements Guard {
       ...(facts === undefined ? {} : { facts: factsAt(facts, call) }),
       ...(this.#request === undefined ? {} : { request: this.#request }),
     };
-  }
-
-  #decided(): KeyedState<GuardDecision> {
-    return this.#options.session.read(decisions);
   }
 }

@@ -38,6 +38,17 @@ export type GuardVerdict =
   | { readonly type: 'deny'; readonly reason: string; readonly code: string }
   | { readonly type: 'ask'; readonly reason: string; readonly pending: PendingApproval };
 
+/** `ended`: the call was released earlier, and this is how it ended; it must not run again. */
+export type GuardRelease = GuardVerdict | { readonly type: 'ended'; readonly ending: GuardEnding };
+
+export interface GuardEnding {
+  readonly kind: Outcome['kind'];
+  readonly code?: string;
+  readonly message: string;
+  /** As reported. */
+  readonly value: Json;
+}
+
 /** How a call went. `ok: 'unknown'`: the agent does not say; `'not-run'`: it did not begin. */
 export interface GuardReport {
   readonly ok: boolean | 'unknown' | 'not-run';
@@ -63,4 +74,13 @@ export interface Guard {
   prompt(request: string): Promise<readonly Outcome[]>;
   /** Call when the agent's session ends; unreported calls end as for `prompt`. */
   end(): Promise<readonly Outcome[]>;
+}
+
+/** A guard for hosts that start the bodies themselves. */
+export interface ReleasingGuard extends Guard {
+  /**
+   * Decides a call right before its body, for a host that starts the body itself: `allow` comes once for each call, in any process. A
+   * question that was handed to the agent's own person counts as answered with yes, since the agent now runs the call. Never rejects.
+   */
+  release(call: GuardedCall & { readonly id: string }): Promise<GuardRelease>;
 }

@@ -35,6 +35,13 @@ export function toKnownVerdict({ verdict, reason = '', code = 'policy.denied' }:
   return verdict === 'allow' ? { type: 'allow' } : { type: 'deny', reason, code };
 }
 
+/** The report of a released call whose agent says nothing. */
+export const unreported: Report = {
+  type: 'unknown',
+  code: 'guard.unreported',
+  message: 'The agent reported no result.',
+};
+
 export function toReport({ ok, value = null, message }: GuardReport, changed: boolean): Report {
   const said = message === undefined ? {} : { message };
   if (ok === 'not-run') return { type: 'not-run', ...said };

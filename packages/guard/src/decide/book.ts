@@ -1,0 +1,77 @@
+import type { KeyedState } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import type { OpenCall } from '@holdfast/session/internal';
+import { toToolName } from './agent-tool.ts';
+import { decisions, digestInput, type GuardDecision } from './decisions.ts';
+import type { GuardedCall, GuardedCallName } from './types.ts';
+
+/** Finds decisions and open calls in a guard's session. */
+export class DecisionBook {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** By key: the agent's name for the call. */
+  all(): KeyedState<GuardDecision> {
+    return this.#session.read(decisions);
+  }
+
+  /** Another call under the id of one that was told before gets a number. */
+  freeId(key: string): string {
+    const decided = this.all();
+    let callId = key;
+    for (let count = 2; decided.has(callId) || this.#session.openCall({ callId }) !== undefined; count += 1) {
+      callId = `${key}#${count}`;
+    }
+    return callId;
+  }
+
+  /** The decision about a reported call; of calls without an id the oldest that has not ended. */
+  find({ id, subAgentId, name, input }: GuardedCallName): GuardDecision | undefined {
+    if (id !== undefined) return this.all().get(subAgentId === undefined ? id : `${subAgentId}/${id}`);
+    const digest = digestInput(name, input);
+    for (const { callId } of this.#session.openWork().calls) {
+      const decided = this.byCallId(callId);
+      if (decided?.inputDigest === digest) return decided;
+    }
+    return undefined;
+  }
+
+  byCallId(callId: string): GuardDecision | undefined {
+    const known = this.all().get(callId);
+    if (known?.callId === callId) return known;
+    return [...this.all()].map(([, decided]) => decided).find((decided) => decided.callId === callId);
+  }
+
+  /**
+   * The record of this very call, by a process that ended before it noted its decision: the same id, tool and input, or a question of the
+   * guard's whose yes was used. Released anew, it would spend a budget twice.
+   */
+  findLeft(
+    call: GuardedCall,
+    { key, digest }: { readonly key: string; readonly digest: string },
+  ): OpenCall | undefined {
+    const { calls } = this.#session.openWork();
+    if (calls.length === 0) return undefined;
+    const inputDigest = digestInput(toToolName(call.name), call.input);
+    return calls.find(({ callId, name, rawArguments = null, start }) => {
+      if (start?.interrupted === false) return false;
+      const notes = [...this.all()].map(([, decided]) => decided).filter((decided) => decided.callId === callId);
+      if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;
+      const isUnnoted = notes.every(({ verdict, askedBy }) => verdict === 'ask' && askedBy === undefined);
+      return start !== undefined && isUnnoted && notes.some((noted) => noted.digest === digest);
+    });
+  }
+
+  /** A question about an equal call that has not been used. */
+  findWaiting(digest: string): OpenCall | undefined {
+    return this.#session
+      .openWork()
+      .calls.find(
+        ({ approvals, callId, start }) =>
+          start === undefined && approvals.length > 0 && this.byCallId(callId)?.digest === digest,
+      );
+  }
+}

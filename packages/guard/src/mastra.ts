@@ -1,0 +1,2 @@
+export { governTools } from './frameworks/mastra.ts';
+export type { GovernOptions } from './frameworks/run.ts';

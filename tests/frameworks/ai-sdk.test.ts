@@ -1,0 +1,4 @@
+import { aiSdk } from './ai-sdk.ts';
+import { testDriver } from './scenarios.ts';
+
+testDriver(aiSdk);

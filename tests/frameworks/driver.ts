@@ -1,0 +1,47 @@
+import type { Json, JsonObject } from '@holdfast/core';
+import type { ReleasingGuard } from '@holdfast/guard';
+import type { GovernOptions } from '@holdfast/guard/ai-sdk';
+
+export interface ModelCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** An answer of the scripted model: calls, or a last text. */
+export type Turn = readonly ModelCall[] | string;
+
+export type Body = (input: JsonObject, signal: AbortSignal | undefined) => Json | Promise<Json>;
+
+export interface Given {
+  readonly guard: ReleasingGuard;
+  readonly tools: Readonly<Record<string, Body>>;
+  /** The model's answer number `index`. */
+  readonly model: (index: number) => Turn | Promise<Turn>;
+  readonly options?: GovernOptions;
+  readonly signal?: AbortSignal;
+  readonly streams?: boolean;
+}
+
+export type Ran =
+  | {
+      readonly type: 'done';
+      /** The results that the model read, by call id. */
+      readonly read: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly type: 'asked';
+      readonly ids: readonly string[];
+      /** Gives the framework's own answers. `guard`: that of another process, which has only what the framework can write down. */
+      answer(answers: Readonly<Record<string, boolean>>, guard?: ReleasingGuard): Promise<Ran>;
+    };
+
+/** A program in a framework, whose tools are governed by its adapter. */
+export interface Driver {
+  readonly name: string;
+  /** The text that the model reads when a body throws, if not the error's message. */
+  readonly errorText?: string;
+  /** A stopped run waits until its bodies end. */
+  readonly waitsForBodies?: true;
+  run(given: Given): Promise<Ran>;
+}

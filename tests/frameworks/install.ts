@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+export const folder: string = join(root, '.cache', 'frameworks');
+
+/** The newest on 2026-11-28. */
+export const versions = {
+  '@modelcontextprotocol/sdk': '1.32.2',
+  '@openai/agents': '0.20.0',
+  '@langchain/core': '1.4.0',
+  '@langchain/langgraph': '1.7.3',
+  '@mastra/core': '1.71.0',
+  '@strands-agents/sdk': '1.19.0',
+  '@opentelemetry/api': '1.9.0',
+  ai: '7.0.173',
+  langchain: '1.5.14',
+  zod: '4.6.7',
+} as const;
+
+/** Installs the frameworks, some 350 MB, once into their own folder, and copies the drivers next to them. */
+export function installFrameworks(): void {
+  if (!existsSync(folder)) {
+    const fresh = `${folder}-new`;
+    rmSync(fresh, { recursive: true, force: true });
+    mkdirSync(fresh, { recursive: true });
+    writeFileSync(
+      join(fresh, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', dependencies: versions }),
+    );
+    // Strands and OpenAI Agents want different majors of `openai`, of which only the second is used here.
+    const words = ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
+    execFileSync('npm', words, { cwd: fresh, stdio: 'inherit' });
+    const ours = join(fresh, 'node_modules', '@holdfast');
+    mkdirSync(ours);
+    for (const name of ['core', 'guard']) symlinkSync(join(root, 'packages', name), join(ours, name));
+    renameSync(fresh, folder);
+  }
+  for (const name of ['installed', 'ai-sdk.ts', 'driver.ts', 'tsconfig.json']) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    cpSync(join(import.meta.dirname, name), join(folder, name), { recursive: true });
+  }
+}

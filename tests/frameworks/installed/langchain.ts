@@ -1,0 +1,91 @@
+import { holdfastMiddleware } from '@holdfast/guard/langchain';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
+import type { ChatResult } from '@langchain/core/outputs';
+import { tool } from '@langchain/core/tools';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import { createAgent, createMiddleware } from 'langchain';
+import type { Driver, Given, Ran } from '../driver.ts';
+
+class ScriptedModel extends BaseChatModel {
+  readonly script: Given['model'];
+  index = 0;
+
+  constructor(script: Given['model']) {
+    super({});
+    this.script = script;
+  }
+
+  _llmType(): string {
+    return 'scripted';
+  }
+
+  override bindTools(): this {
+    return this;
+  }
+
+  async _generate(): Promise<ChatResult> {
+    const turn = await this.script(this.index);
+    this.index += 1;
+    const message =
+      typeof turn === 'string'
+        ? new AIMessage(turn)
+        : new AIMessage({ content: '', tool_calls: turn.map(({ id, name, input }) => ({ id, name, args: input })) });
+    return { generations: [{ text: '', message }] };
+  }
+}
+
+export const driver: Driver = {
+  name: 'LangChain',
+  run: (given) => proceed(given, new ScriptedModel(given.model), new MemorySaver()),
+};
+
+/** LangChain ends the run when a tool throws, unless a middleware makes a message of it. */
+const tellErrors = createMiddleware({
+  name: 'TellErrors',
+  async wrapToolCall(request, handler) {
+    try {
+      return await handler(request);
+    } catch (error) {
+      if (request.runtime.signal?.aborted) throw error;
+      return new ToolMessage({ content: String(error), tool_call_id: request.toolCall.id ?? '', status: 'error' });
+    }
+  },
+});
+
+async function proceed(given: Given, model: ScriptedModel, checkpointer: MemorySaver, resume?: Command): Promise<Ran> {
+  const tools = Object.entries(given.tools).map(([name, body]) =>
+    tool(async (input: unknown, config) => JSON.stringify(await body(input as never, config.signal)), {
+      name,
+      description: name,
+      schema: { type: 'object', properties: {}, additionalProperties: true },
+    }),
+  );
+  const middleware = [holdfastMiddleware(given.guard, given.options), tellErrors];
+  const agent = createAgent({ model, tools, middleware, checkpointer });
+  const config = {
+    configurable: { thread_id: 'monday' },
+    ...(given.signal === undefined ? {} : { signal: given.signal }),
+  };
+  const input = resume ?? { messages: [{ role: 'user', content: 'Go.' }] };
+  if (given.streams === true) {
+    for await (const _ of await agent.stream(input as never, { ...config, streamMode: 'updates' }));
+  } else await agent.invoke(input as never, config);
+  const { values, tasks } = await agent.graph.getState(config);
+  const [question] = tasks.flatMap(({ interrupts }) => interrupts);
+  if (question === undefined) {
+    const messages = values.messages as readonly BaseMessage[];
+    const results = messages.flatMap((message) => (ToolMessage.isInstance(message) ? [message] : []));
+    return { type: 'done', read: Object.fromEntries(results.map((message) => [message.tool_call_id, message.text])) };
+  }
+  const { actionRequests } = question.value as { readonly actionRequests: readonly { readonly id: string }[] };
+  const ids = actionRequests.map(({ id }) => id);
+  return {
+    type: 'asked',
+    ids,
+    answer(answers, guard = given.guard) {
+      const decisions = ids.map((id) => ({ type: answers[id] === true ? 'approve' : 'reject' }));
+      return proceed({ ...given, guard }, model, checkpointer, new Command({ resume: { decisions } }));
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { governTool } from '@holdfast/guard/openai-agents';
+import { Agent, type Model, type ModelResponse, Runner, RunState, type StreamEvent, tool, Usage } from '@openai/agents';
+import type { Driver, Given, Ran } from '../driver.ts';
+
+class ScriptedModel implements Model {
+  readonly #model: Given['model'];
+  #index = 0;
+
+  constructor(model: Given['model']) {
+    this.#model = model;
+  }
+
+  async getResponse(): Promise<ModelResponse> {
+    const turn = await this.#model(this.#index);
+    this.#index += 1;
+    const output: ModelResponse['output'] =
+      typeof turn === 'string'
+        ? [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: turn }] }]
+        : turn.map(({ id, name, input }) => ({
+            ...{ type: 'function_call', callId: id, name, status: 'completed' },
+            arguments: JSON.stringify(input),
+          }));
+    return { usage: new Usage(), output };
+  }
+
+  async *getStreamedResponse(): AsyncGenerator<StreamEvent> {
+    const { output } = await this.getResponse();
+    yield { type: 'response_started' };
+    const usage = { requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    yield { type: 'response_done', response: { id: `answer-${this.#index}`, usage, output: output as never } };
+  }
+}
+
+export const driver: Driver = {
+  name: 'OpenAI Agents',
+  // The SDK keeps the message to itself.
+  errorText: 'An error occurred while running the tool.',
+  run: (given) => proceed(given, new ScriptedModel(given.model)),
+};
+
+const anyInput = { type: 'object' as const, properties: {}, required: [], additionalProperties: true as const };
+
+async function proceed(
+  given: Given,
+  model: Model,
+  resume?: (agent: Agent) => Promise<RunState<undefined, Agent>>,
+): Promise<Ran> {
+  const make = governTool(given.guard, tool, given.options);
+  const tools = Object.entries(given.tools).map(([name, body]) =>
+    make({
+      name,
+      description: name,
+      parameters: anyInput,
+      strict: false,
+      execute: async (input, _context, details) => await body(input as never, details?.signal),
+    }),
+  );
+  const agent = new Agent({ name: 'desk', model, tools });
+  const runner = new Runner({ tracingDisabled: true });
+  const input = resume === undefined ? 'Go.' : await resume(agent);
+  const signal = given.signal === undefined ? {} : { signal: given.signal };
+  const result =
+    given.streams === true
+      ? await runner.run(agent, input, { stream: true, ...signal })
+      : await runner.run(agent, input, signal);
+  if ('completed' in result) await result.completed;
+  const ids = result.interruptions.map(({ rawItem }) => ('callId' in rawItem ? rawItem.callId : ''));
+  if (ids.length === 0) {
+    const results = result.history.flatMap((item) => (item.type === 'function_call_result' ? [item] : []));
+    return { type: 'done', read: Object.fromEntries(results.map((item) => [item.callId, plain(item.output)])) };
+  }
+  const written = result.state.toString();
+  return {
+    type: 'asked',
+    ids,
+    answer: (answers, guard = given.guard) =>
+      proceed({ ...given, guard }, model, async (other) => {
+        const state = await RunState.fromString<undefined, Agent>(other, written);
+        for (const question of state.getInterruptions()) {
+          const { rawItem } = question;
+          if ('callId' in rawItem && answers[rawItem.callId] === true) state.approve(question);
+          else state.reject(question);
+        }
+        return state;
+      }),
+  };
+}
+
+function plain(output: unknown): string {
+  if (typeof output === 'string') return output;
+  return typeof output === 'object' && output !== null && 'text' in output
+    ? String(output.text)
+    : JSON.stringify(output);
+}

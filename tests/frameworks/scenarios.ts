@@ -1,0 +1,281 @@
+import { allow, ask, definePolicy, deny, type JsonObject, type Policy } from '@holdfast/core';
+import { answerApproval, pendingApprovals } from '@holdfast/executor';
+import { createFacts, fileFacts } from '@holdfast/facts';
+import { createGuard, decisions, type ReleasingGuard } from '@holdfast/guard';
+import { budgets } from '@holdfast/pack-budgets';
+import { packPolicies, sequentialDependency } from '@holdfast/policy';
+import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
+import { describe, expect, test } from 'vitest';
+import type { Body, Driver, Given, ModelCall, Ran, Turn } from './driver.ts';
+
+const asking = definePolicy({
+  name: 'asking',
+  check: ({ tool }) => (tool.name === 'pay' ? ask('May it pay?') : allow),
+});
+const denying = definePolicy({ name: 'denying', check: () => deny('The desk is closed.') });
+
+/** By facts, since the files are not ours. */
+const readFirst = definePolicy<readonly string[]>({
+  name: 'read-first',
+  initialState: [],
+  check: ({ facts }, { state }) =>
+    facts?.writes.every(({ path }) => state.includes(path)) === true ? allow : deny('Read it first.'),
+  onResult: ({ facts }, _result, { state }) => [...state, ...(facts?.reads.map(({ path }) => path) ?? [])],
+});
+
+interface World {
+  readonly guard: ReleasingGuard;
+  readonly session: Session;
+  readonly ran: string[];
+  readonly tools: Readonly<Record<string, Body>>;
+  ends(): readonly LogRecord[];
+  /** The guard of another process. */
+  again(): { readonly guard: ReleasingGuard; readonly session: Session };
+}
+
+function world(policies: readonly Policy[] = []): World {
+  const store = memoryStore();
+  const facts = createFacts({ describers: [fileFacts()], view: { folder: '/w', workspace: '/w' } });
+  const session = createSession({ store, slices: [decisions] });
+  const open = (live: Session): ReleasingGuard => createGuard({ session: live, policies, facts });
+  const ran: string[] = [];
+  const body =
+    (name: string): Body =>
+    (input) => {
+      ran.push(`${name} ${JSON.stringify(input)}`);
+      return { done: name };
+    };
+  return {
+    session,
+    guard: open(session),
+    ran,
+    tools: Object.fromEntries(['pay', 'ship', 'read', 'write'].map((name) => [name, body(name)])),
+    ends: () => store.records.filter(({ type }) => type === 'tool-call-end'),
+    again() {
+      const live = replay(store.records, { store, slices: [decisions] });
+      return { session: live, guard: open(live) };
+    },
+  };
+}
+
+const pay = (id = 'call-1', order = 17): ModelCall => ({ id, name: 'pay', input: { order } });
+const ship = (id: string): ModelCall => ({ id, name: 'ship', input: { order: 17 } });
+const at = (id: string, name: string): ModelCall => ({ id, name, input: { path: '/w/a.txt' } });
+
+/** A model that makes these calls, one message after the other. */
+function script(...turns: readonly Turn[]): Given['model'] {
+  return (index) => turns[index] ?? 'Done.';
+}
+
+function read(ran: Ran): Readonly<Record<string, string>> {
+  if (ran.type === 'asked') throw new Error(`It asks about ${ran.ids.join()}.`);
+  return ran.read;
+}
+
+function asked(ran: Ran): Extract<Ran, { type: 'asked' }> {
+  if (ran.type === 'done') throw new Error(`It did not ask: ${JSON.stringify(ran.read)}`);
+  return ran;
+}
+
+/** The same program, governed in each framework. */
+export function testDriver(driver: Driver): void {
+  describe.each([driver])('$name', () => {
+    testAnswers(driver);
+    testRules(driver);
+    testEndings(driver);
+  });
+}
+
+function testAnswers(driver: Driver): void {
+  describe.each([false, true])('streams: %s', (streams) => {
+    const start = (made: World, turns: readonly Turn[], more: Partial<Given> = {}): Promise<Ran> =>
+      driver.run({ guard: made.guard, tools: made.tools, model: script(...turns), streams, ...more });
+
+    test('an allowed call runs once, and the model reads its value', async () => {
+      const made = world();
+      expect(read(await start(made, [[pay()]]))['call-1']).toContain('{"done":"pay"}');
+      expect(made.ran).toEqual(['pay {"order":17}']);
+      expect(made.ends()).toMatchObject([{ callId: 'call-1', outcome: { kind: 'ok' } }]);
+    });
+
+    test('a denied call does not run, and the model reads the reason', async () => {
+      const made = world([denying]);
+      expect(read(await start(made, [[pay()]]))['call-1']).toContain('The desk is closed.');
+      expect(made.ran).toEqual([]);
+    });
+
+    test("a yes in the framework's own flow runs the call once, and the log says who answered", async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      expect(question.ids).toEqual(['call-1']);
+      expect(made.ran).toEqual([]);
+      expect(read(await question.answer({ 'call-1': true }))['call-1']).toContain('{"done":"pay"}');
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toMatchObject([{ approval: { type: 'approve', by: 'agent' }, outcome: { kind: 'ok' } }]);
+    });
+
+    test("a no in the framework's own flow", async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      expect(read(await question.answer({ 'call-1': false }))['call-1']).toBeDefined();
+      expect(made.ran).toEqual([]);
+      expect(made.ends()).toEqual([]);
+    });
+
+    test('a no in Holdfast outweighs a later yes in the framework', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      await answerApproval(made.session, 'call-1', { type: 'deny', reason: 'Closed on Sunday.' });
+      expect(read(await question.answer({ 'call-1': true }))['call-1']).toContain('Closed on Sunday.');
+      expect(made.ran).toEqual([]);
+    });
+
+    test('of two calls at once, one is asked about; each runs once, the second after a restart', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[ship('call-1'), pay('call-2')]]));
+      expect(question.ids).toEqual(['call-2']);
+      const answered = read(await question.answer({ 'call-2': true }, made.again().guard));
+      expect(answered['call-1']).toContain('{"done":"ship"}');
+      expect(answered['call-2']).toContain('{"done":"pay"}');
+      expect([...made.ran].sort()).toEqual(['pay {"order":17}', 'ship {"order":17}']);
+      expect(made.ends()).toHaveLength(2);
+    });
+
+    test('two questions at once, with a yes and a no', async () => {
+      const made = world([asking]);
+      const ids = new Set<string>();
+      let ran = await start(made, [[pay('call-1', 1), pay('call-2', 2)]]);
+      // Some ask one after the other.
+      while (ran.type === 'asked') {
+        for (const id of ran.ids) ids.add(id);
+        ran = await ran.answer({ 'call-1': true, 'call-2': false });
+      }
+      expect([...ids].sort()).toEqual(['call-1', 'call-2']);
+      expect(made.ran).toEqual(['pay {"order":1}']);
+    });
+  });
+}
+
+function testRules(driver: Driver): void {
+  const start = (made: World, model: Given['model'], more: Partial<Given> = {}): Promise<Ran> =>
+    driver.run({ guard: made.guard, tools: made.tools, model, ...more });
+
+  test('a question for a person in Holdfast: the model is told, and its second try runs', async () => {
+    const made = world([asking]);
+    const result = await start(
+      made,
+      async (index) => {
+        if (index === 0) return [pay('call-1')];
+        if (index > 1) return 'Done.';
+        const [question] = pendingApprovals(made.session);
+        if (question === undefined) throw new Error('Nothing waits.');
+        await answerApproval(made.session, question, { type: 'approve' });
+        return [pay('call-2')];
+      },
+      { options: { asks: 'holdfast' } },
+    );
+    expect(read(result)['call-1']).toContain('A person has to approve this in Holdfast first');
+    expect(read(result)['call-2']).toContain('{"done":"pay"}');
+    expect(made.ran).toHaveLength(1);
+    expect(made.ends()).toMatchObject([{ approval: { by: 'person' } }]);
+  });
+
+  test('an order rule holds across two tools', async () => {
+    const made = world([sequentialDependency({ ship: ['pay'] })]);
+    const result = read(await start(made, script([ship('call-1')], [pay('call-2')], [ship('call-3')])));
+    expect(result['call-1']).toContain('`pay`');
+    expect(made.ran.map((text) => text.split(' ')[0])).toEqual(['pay', 'ship']);
+  });
+
+  test('a file is read before it is written', async () => {
+    const made = world([readFirst]);
+    await start(made, script([at('call-1', 'write')], [at('call-2', 'read')], [at('call-3', 'write')]));
+    expect(made.ran.map((text) => text.split(' ')[0])).toEqual(['read', 'write']);
+  });
+
+  test('calls at once share a budget', async () => {
+    const made = world(packPolicies(budgets, { config: { maxCalls: 1 } }));
+    await start(made, script([pay('call-1', 1), pay('call-2', 2)]));
+    expect(made.ran).toHaveLength(1);
+  });
+
+  test("sub-agents have calls of their own, and share the session's budget", async () => {
+    const made = world(packPolicies(budgets, { config: { maxCalls: 2 } }));
+    for (const subAgentId of ['a', 'b', 'c']) await start(made, script([pay()]), { options: { subAgentId } });
+    expect(made.ran).toHaveLength(2);
+    expect(made.ends().map(({ callId }) => callId)).toEqual(['a/call-1', 'b/call-1', 'c/call-1']);
+  });
+
+  test('a guard that cannot record denies', async () => {
+    const made = world();
+    await made.session.close();
+    expect(read(await start(made, script([pay()])))['call-1']).toContain('could not be decided');
+    expect(made.ran).toEqual([]);
+  });
+}
+
+function testEndings(driver: Driver): void {
+  test('a body that throws fails: the model reads why, and no rule is paid', async () => {
+    const made = world([sequentialDependency({ ship: ['pay'] })]);
+    const tools = {
+      ...made.tools,
+      pay: () => {
+        throw new Error('The bank is offline.');
+      },
+    };
+    const result = await driver.run({ guard: made.guard, tools, model: script([pay('call-1')], [ship('call-2')]) });
+    expect(read(result)['call-1']).toContain(driver.errorText ?? 'The bank is offline.');
+    expect(made.ends()).toMatchObject([{ outcome: { kind: 'failed' } }, { outcome: { kind: 'denied' } }]);
+  });
+
+  test('a run that is stopped leaves its call in doubt', async () => {
+    const made = world();
+    const stop = new AbortController();
+    const begun = Promise.withResolvers<void>();
+    const tools = {
+      ...made.tools,
+      pay: (_input: JsonObject, signal: AbortSignal | undefined) => {
+        begun.resolve();
+        return new Promise<JsonObject>((_, reject) => {
+          if (driver.waitsForBodies === true) signal?.addEventListener('abort', () => reject(signal.reason));
+        });
+      },
+    };
+    const running = driver
+      .run({ guard: made.guard, tools, model: script([pay()]), signal: stop.signal })
+      .catch((error: unknown) => error);
+    await begun.promise;
+    stop.abort(new Error('Stopped.'));
+    await running;
+    await expect.poll(() => made.ends()).toMatchObject([{ outcome: { kind: 'in-doubt' } }]);
+  });
+
+  test('a call whose process died in its body does not run again', async () => {
+    const made = world();
+    const begun = Promise.withResolvers<void>();
+    const hanging = {
+      ...made.tools,
+      pay: () => {
+        made.ran.push('pay');
+        begun.resolve();
+        return new Promise<JsonObject>(() => undefined);
+      },
+    };
+    const dead = driver.run({ guard: made.guard, tools: hanging, model: script([pay()]) });
+    dead.catch(() => undefined);
+    await begun.promise;
+    const { guard } = made.again();
+    const result = read(await driver.run({ guard, tools: made.tools, model: script([pay()]) }));
+    expect(result['call-1']).toContain('not known whether `pay` took effect');
+    expect(made.ran).toEqual(['pay']);
+  });
+
+  test('a call that the framework runs again gives its first value', async () => {
+    const made = world();
+    for (const guard of [made.guard, made.guard]) {
+      const result = read(await driver.run({ guard, tools: made.tools, model: script([pay()]) }));
+      expect(result['call-1']).toContain('{"done":"pay"}');
+    }
+    expect(made.ran).toHaveLength(1);
+  });
+}

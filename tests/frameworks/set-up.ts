@@ -1,0 +1,5 @@
+import { installFrameworks } from './install.ts';
+
+export default function setUp(): void {
+  installFrameworks();
+}
