@@ -236,7 +236,13 @@ export function createCallScope(
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const all = outerResources.size === 0 ? own : new Map([...outerResources, ...own]);
   const budgets = account === undefined ? noBudgets : [account];
-  const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
+  const lifetime = startLifetime({
+    clock,
+    signal: either(signal, session.lost),
+    timeoutMs,
+    budgets,
+    outer: parent?.lifetime,
+  });
   const { moves, reader } = companionOf(session);
   const filesystem = readOnlyFilesystem(all);
   const { request } = outer?.surroundings ?? options;
@@ -275,6 +281,11 @@ export function createCallScope(
     renderedPrompt: undefined,
     model: undefined,
   };
+}
+
+/** The host's signal, and that of a session that another machine may continue. */
+function either(signal: AbortSignal | undefined, lost: AbortSignal | undefined): AbortSignal | undefined {
+  return signal === undefined || lost === undefined ? (signal ?? lost) : AbortSignal.any([signal, lost]);
 }
 
 /** The read-only side of the resource `filesystem`. */
