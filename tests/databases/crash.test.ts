@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../setup/random.ts';
-import { seed } from '../setup/seed.ts';
-import { jsonlPlace, type Place, postgresPlace, sqlitePlace } from './crash-places.ts';
-import { crash } from './crash-run.ts';
+import { random } from '../setup/random.ts';
+import { checkSession, nothingSeen } from './crash-check.ts';
+import { crashKinds } from './crash-kinds.ts';
+import type { Effect } from './crash-plan.ts';
 import { PostgresServer } from './postgres-server.ts';
 
 let server: PostgresServer;
@@ -18,28 +18,52 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function newPostgres(): Promise<Place> {
-  const database = await server.newDatabase();
-  return postgresPlace(server.pool(database), server.settings(database));
-}
-
-const random = createRandom(seed);
-
-test.each([
-  { store: 'jsonl', how: 'kill', place: () => jsonlPlace(mkdtempSync(join(folder, 'jsonl-'))) },
-  { store: 'sqlite', how: 'two', place: () => sqlitePlace(mkdtempSync(join(folder, 'sqlite-'))) },
-  { store: 'postgres', how: 'two', place: newPostgres },
-  { store: 'postgres', how: 'stop', place: newPostgres },
-] as const)('$store: workers end at any instant ($how), and others finish their sessions', async ({ how, place }) => {
-  const seen = await crash({ ...(await place()), how, crashes: 3, random });
+// Many more in `npm run long`.
+test.each(Object.entries(crashKinds))('%s', async (name, kind) => {
+  const seen = await kind({ server, folder, random, crashes: name.startsWith('memory') ? 200 : 2 });
+  expect(seen.sessions).toBeGreaterThan(0);
   expect(seen.requests).toBeGreaterThan(0);
+  if (name.startsWith('memory')) expect(seen.inDoubt * seen.repeated).toBeGreaterThan(0);
 });
 
-test('postgres: the server crashes and comes back while two workers run', async () => {
-  const disturb = async (): Promise<void> => {
-    await server.stop('crash');
-    await server.resume();
-  };
-  const seen = await crash({ ...(await newPostgres()), how: 'two', crashes: 2, random, disturb });
-  expect(seen.requests).toBeGreaterThan(0);
+const effect = (callId: string, key = 'k'): Effect => ({ session: 's', callId, tool: 'never', key });
+const start = (callId: string): object => ({ type: 'tool-call-start', callId });
+const end = (callId: string, kind = 'ok'): object => ({ type: 'tool-call-end', callId, outcome: { kind } });
+
+test.each([
+  { what: 'nothing', entries: [start('never-1'), end('never-1')], effects: [effect('never-1')], problems: [] },
+  {
+    what: 'a second request for `never`',
+    entries: [start('never-1'), end('never-1')],
+    effects: [effect('never-1'), effect('never-1')],
+    problems: ['never-1 was sent 2 times'],
+  },
+  {
+    what: 'a request without a start record',
+    entries: [],
+    effects: [effect('never-1')],
+    problems: ['never-1 ran without a start record'],
+  },
+  {
+    what: 'another key',
+    entries: [start('keyed-1'), end('keyed-1')],
+    effects: [effect('keyed-1', 'a'), effect('keyed-1', 'b')],
+    problems: ['keyed-1 was sent with different keys'],
+  },
+  {
+    what: 'a lost end',
+    entries: [start('never-1')],
+    effects: [],
+    told: ['never-1'],
+    problems: ['the success of never-1 is lost'],
+  },
+  {
+    what: 'a `keyed` call in doubt, and a success without a request',
+    entries: [end('keyed-1', 'in-doubt'), end('safe-1')],
+    effects: [],
+    problems: ['keyed-1 is in doubt', 'safe-1 ended well and was never sent'],
+  },
+])('the check finds $what', ({ entries, effects, told = [], problems }) => {
+  const records = [...entries, { type: 'run-end' }].map((entry, seq) => ({ seq, atMs: 0, type: '', ...entry }));
+  expect(checkSession(records, effects, new Set(told), { ...nothingSeen })).toEqual(problems);
 });
