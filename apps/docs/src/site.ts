@@ -56,6 +56,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Sessions and replay', '/sessions'],
         ['Stores', '/stores'],
         ['Recovery', '/recovery'],
+        ['Several machines', '/several-machines'],
         ['Redaction', '/redaction'],
       ]),
       topic('MCP', [
