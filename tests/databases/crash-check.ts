@@ -20,7 +20,7 @@ interface Ended {
 }
 
 /**
- * What is wrong in the log of one session, given the requests that the outside received for it and the calls whose success was reported.
+ * The mistakes in the log of one session, given the requests that the outside received for it and the calls whose success was reported.
  * A request needs a start record, a reported success an end record.
  */
 export function checkSession(

@@ -124,7 +124,7 @@ test.each([
     4,
   ],
   [
-    'text that is no record',
+    'text that is not a record',
     `UPDATE holdfast_records SET text = '[]' WHERE session = $1 AND seq = 2`,
     'log.record.invalid',
     2,

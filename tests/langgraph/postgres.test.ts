@@ -1,8 +1,8 @@
 import { openSession } from '@holdfast/session';
 import { postgresStore } from '@holdfast/session/postgres';
 import { deltaChannelHistoryTests, validate } from '@langchain/langgraph-checkpoint-validation';
+import { PostgresServer } from 'holdfast-tests-databases/postgres-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PostgresServer } from '../databases/postgres-server.ts';
 import { slices } from './checkpoint-logs.ts';
 import { JudgedChecks } from './judged-checks.ts';
 import { ReopeningSaver } from './reopening-saver.ts';

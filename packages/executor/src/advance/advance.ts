@@ -26,7 +26,7 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunAgentOptions<O
   readonly opening?: Omit<OpenSessionOptions, 'id'>;
 }
 
-/** What a run waits for. */
+/** The reason why a run waits. */
 export type Wait =
   /** A person's answer: `answerApproval` on the session, in any process. */
   | { readonly type: 'approval'; readonly pending: PendingApproval }

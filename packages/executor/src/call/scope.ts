@@ -213,7 +213,7 @@ export function createCallScope(
   options: CallOptions,
   { features, parent, outerResources, listener, toolNames }: Around,
 ): CallScope {
-  const { resources, grants, clock = systemClock, signal, timeoutMs } = options;
+  const { resources, grants, clock = systemClock, timeoutMs } = options;
   const { policyTimeoutMs = 5_000, approvalTimeoutMs = 86_400_000, maxResultChars } = options;
   for (const [name, value] of Object.entries({ timeoutMs, policyTimeoutMs, approvalTimeoutMs }))
     checkMilliseconds(name, value);
@@ -236,13 +236,10 @@ export function createCallScope(
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const all = outerResources.size === 0 ? own : new Map([...outerResources, ...own]);
   const budgets = account === undefined ? noBudgets : [account];
-  const lifetime = startLifetime({
-    clock,
-    signal: either(signal, session.lost),
-    timeoutMs,
-    budgets,
-    outer: parent?.lifetime,
-  });
+  // A session that another machine may continue ends its calls here.
+  const signals = [options.signal ?? [], session.lost ?? []].flat();
+  const signal = signals.length < 2 ? signals[0] : AbortSignal.any(signals);
+  const lifetime = startLifetime({ clock, signal, timeoutMs, budgets, outer: parent?.lifetime });
   const { moves, reader } = companionOf(session);
   const filesystem = readOnlyFilesystem(all);
   const { request } = outer?.surroundings ?? options;
@@ -281,11 +278,6 @@ export function createCallScope(
     renderedPrompt: undefined,
     model: undefined,
   };
-}
-
-/** The host's signal, and that of a session that another machine may continue. */
-function either(signal: AbortSignal | undefined, lost: AbortSignal | undefined): AbortSignal | undefined {
-  return signal === undefined || lost === undefined ? (signal ?? lost) : AbortSignal.any([signal, lost]);
 }
 
 /** The read-only side of the resource `filesystem`. */

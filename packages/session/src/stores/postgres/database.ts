@@ -2,8 +2,7 @@ import type { HoldfastError } from '@holdfast/core';
 import { describeThrown, errorsOf } from '@holdfast/core/internal';
 
 /**
- * What the store needs of a driver: a `Pool` of `pg`, or anything that runs one statement at a time. Statements share no connection, so
- * that a pooler may give each another one.
+ * A `Pool` of `pg`, or anything else with its `query`. Statements share no connection, so that a pooler may run each on another one.
  */
 export interface PostgresDatabase {
   query(

@@ -87,7 +87,7 @@ const listing = `SELECT ${sessionColumns} FROM holdfast_sessions
 WHERE key > coalesce((SELECT key FROM holdfast_sessions WHERE id = $1), 0) ORDER BY holdfast_sessions.key LIMIT $2`;
 
 /**
- * Deletes the records of a session that nobody has open. Its row stays: the number of its records, the link after the last one, and the
+ * Deletes the records of a session that is not open. Its row stays: the number of its records, the link after the last one, and the
  * time, so that its id is never used again. Returns that row; deleting again returns the same.
  * @throws HoldfastError `log.locked`, `log.missing`, `log.database`.
  */

@@ -133,7 +133,7 @@ export function missingSession(sessionId: string): HoldfastError {
   });
 }
 
-/** A deleted session keeps its id, so that nobody takes another session for it. */
+/** A deleted session keeps its id, so that another session is never mistaken for it. */
 export function deletedSession({ sessionId, end, deletedAtMs }: SessionRow): HoldfastError {
   const at = new Date(deletedAtMs ?? 0).toISOString();
   return new HoldfastError(

@@ -2,7 +2,7 @@ import { isHoldfastError } from '@holdfast/core';
 import { newerSchema, type PostgresDatabase, run } from './database.ts';
 
 /**
- * What makes each version of the tables from the one before; never changed once released. A process of the version before may still be
+ * Each makes a version of the tables from the one before, and never changes once released. A process of the version before may still be
  * writing, so that a migration only adds.
  */
 const migrations: readonly string[] = [

@@ -31,7 +31,7 @@ export interface HeldSession {
   readonly gauge: SnapshotGauge;
   /** Position after its last record. */
   readonly place: ChainPlace;
-  /** What was loaded of its records, up to that position. */
+  /** The loaded records, up to that position. */
   readonly records: readonly LogRecord[];
   /** After a snapshot, forgets records that no open work needs. */
   readonly forgets: boolean;
@@ -74,7 +74,7 @@ export class PostgresWriter implements PostgresLog {
     this.#firstSeq = held.place.seq - held.records.length;
     this.#place = held.place;
     this.#committed = held.place;
-    // Nobody waits for a database that may not answer for minutes.
+    // A database may not answer for minutes: callers of `sync` get the failure now.
     this.lost.addEventListener('abort', () => this.#fail(this.lost.reason as HoldfastError));
   }
 
@@ -127,7 +127,7 @@ export class PostgresWriter implements PostgresLog {
   close(): void {
     if (this.#closing !== undefined) return;
     this.#closing = this.#close();
-    // Whoever asks for it gets the failure.
+    // `closed` reports the failure.
     this.#closing.catch(() => undefined);
   }
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkSession, nothingSeen } from '../databases/crash-check.ts';
+import { crashKinds } from '../databases/crash-kinds.ts';
+import type { Effect } from '../databases/crash-plan.ts';
+import { PostgresServer } from '../databases/postgres-server.ts';
 import { random } from '../setup/random.ts';
-import { checkSession, nothingSeen } from './crash-check.ts';
-import { crashKinds } from './crash-kinds.ts';
-import type { Effect } from './crash-plan.ts';
-import { PostgresServer } from './postgres-server.ts';
 
 let server: PostgresServer;
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-crashes-'));
