@@ -17,9 +17,8 @@ import { crashOptions, type Send } from './crash-plan.ts';
 const place = JSON.parse(process.argv[2] ?? '') as CrashPlace & { readonly receiver: string };
 
 function toStores(): (id: string) => SessionLogs {
-  const { kind } = place;
-  if (kind === 'jsonl') return (id) => jsonlStore(`${place.path}/${id}.jsonl`);
-  if (kind === 'sqlite') return () => sqliteStore(place.path);
+  if (place.kind === 'jsonl') return (id) => jsonlStore(`${place.path}/${id}.jsonl`);
+  if (place.kind === 'sqlite') return () => sqliteStore(place.path);
   const pool = new pg.Pool({ ...place.settings, max: 4 });
   // The next statement reports it.
   pool.on('error', () => undefined);
