@@ -46,6 +46,7 @@ export class Receiver implements AsyncDisposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
   readonly path: string = join(this.folder, 'receiver');
   readonly #server: Server;
+  #waiting: { readonly count: number; readonly resolve: () => void } | undefined;
 
   constructor(random: () => number) {
     this.#server = createServer((request, response) => {
@@ -53,11 +54,19 @@ export class Receiver implements AsyncDisposable {
       text(request).then(
         (body) => {
           this.effects.push(JSON.parse(body) as Effect);
+          if (this.#waiting !== undefined && this.effects.length >= this.#waiting.count) this.#waiting.resolve();
           setTimeout(() => response.end(), random() * 10);
         },
         () => response.destroy(),
       );
     });
+  }
+
+  /** Resolves after so many more requests. */
+  async more(count: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting = { count: this.effects.length + count, resolve };
+    await promise;
   }
 
   async listen(): Promise<void> {

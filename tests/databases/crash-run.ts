@@ -92,7 +92,10 @@ export async function crash({ place, read, how, crashes, random, disturb }: Cras
       others.push(other);
       await other.run(from, from + 1_000);
     }
-    await Promise.all([wait(random() * 250), disturb?.()]);
+    // Work is under way on a slow machine, too; the instant within it is any.
+    const underWay = receiver.more(1 + Math.floor(random() * 12));
+    await Promise.all([Promise.race([underWay, worker.ended]), disturb?.()]);
+    await wait(random() * 10);
     if (how === 'stop') {
       worker.signal('SIGSTOP');
       const other = begin();

@@ -118,7 +118,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#pools].map((pool) => (pool.ended ? undefined : pool.end())));
+    for (const pool of this.#pools) if (!pool.ended) await pool.end();
     await this.stop('crash');
     rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -20,9 +20,9 @@ afterAll(async () => {
 
 // Many more in `npm run long`.
 test.each(Object.entries(crashKinds))('%s', async (name, kind) => {
-  const seen = await kind({ server, folder, random, crashes: name.startsWith('memory') ? 200 : 2 });
-  expect(seen.sessions).toBeGreaterThan(0);
-  expect(seen.requests).toBeGreaterThan(0);
+  const crashes = name.startsWith('memory') ? 200 : 2;
+  const seen = await kind({ server, folder, random, crashes });
+  expect(seen.requests).toBeGreaterThanOrEqual(crashes);
   if (name.startsWith('memory')) expect(seen.inDoubt * seen.repeated).toBeGreaterThan(0);
 });
 

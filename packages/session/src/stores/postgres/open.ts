@@ -4,7 +4,7 @@ import { beginning } from '../../log/chain.ts';
 import type { LogRecord, OpenedLog, SessionLogs } from '../../log/log.ts';
 import { SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
 import { type PostgresDatabase, run } from './database.ts';
-import { Lease, type LeaseClock, leaseClock } from './lease.ts';
+import { leaseClock as clock, Lease } from './lease.ts';
 import {
   damagedLog,
   deletedSession,
@@ -56,18 +56,9 @@ export function postgresStore(database: PostgresDatabase, options: PostgresOptio
  * `options.invalid`; `log.record.invalid`, `log.sequence` and `log.chain` for a changed log. `sync` rejects with `log.database`, or
  * `log.locked` once the lease is lost; later appends throw `log.broken` or `log.locked`.
  */
-export function openPostgresLog(
+export async function openPostgresLog(
   database: PostgresDatabase,
   options: OpenPostgresLogOptions,
-): Promise<OpenedPostgresLog> {
-  return openWith(database, options, leaseClock);
-}
-
-/** `openPostgresLog` with another clock. */
-export async function openWith(
-  database: PostgresDatabase,
-  options: OpenPostgresLogOptions,
-  clock: LeaseClock,
 ): Promise<OpenedPostgresLog> {
   const { sessionId, leaseMs = 30_000, earlier = 'load' } = options;
   checkSessionId(sessionId);
