@@ -17,12 +17,15 @@ import { crashOptions, type Send } from './crash-plan.ts';
 const place = JSON.parse(process.argv[2] ?? '') as CrashPlace & { readonly receiver: string };
 
 function toStores(): (id: string) => SessionLogs {
-  if (place.kind === 'jsonl') return (id) => jsonlStore(`${place.path}/${id}.jsonl`);
-  if (place.kind === 'sqlite') return () => sqliteStore(place.path);
-  const pool = new pg.Pool({ ...place.settings, max: 4 });
+  if (place.kind !== 'postgres') {
+    const { kind, path } = place;
+    return (id) => (kind === 'jsonl' ? jsonlStore(`${path}/${id}.jsonl`) : sqliteStore(path));
+  }
+  const { settings, leaseMs } = place;
+  const pool = new pg.Pool({ ...settings, max: 4 });
   // The next statement reports it.
   pool.on('error', () => undefined);
-  return () => postgresStore(pool, { leaseMs: place.leaseMs });
+  return () => postgresStore(pool, { leaseMs });
 }
 
 const send: Send = (effect, signal) =>
