@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'holdfast-crashes-'));
 const table: Record<string, object> = {};
 beforeAll(async () => {
   server = await PostgresServer.start();
-});
+}, 120_000);
 afterAll(async () => {
   console.table(table);
   await server[Symbol.asyncDispose]();
