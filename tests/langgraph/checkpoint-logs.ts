@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Slice } from '@holdfast/core';
 import { createSession, memoryStore, type OpenedLog, replay, type Session, type SessionStore } from '@holdfast/session';
 import { createJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
 import { createSqliteLog, openSqliteLog, type SqliteLogOptions } from '@holdfast/session/sqlite';
@@ -12,7 +13,7 @@ export interface LogPlace {
   open(): OpenedLog;
 }
 
-const slices = [checkpoints, pendingWrites];
+export const slices: readonly Slice[] = [checkpoints, pendingWrites];
 
 export function beginSession(place: LogPlace): Session {
   return createSession({ id: 'checkpoints', slices, store: place.begin() });

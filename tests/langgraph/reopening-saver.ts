@@ -1,3 +1,4 @@
+import type { Session } from '@holdfast/session';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { BaseCheckpointSaver, type CheckpointListOptions, type CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { beginSession, type LogPlace, reopenSession } from './checkpoint-logs.ts';
@@ -5,13 +6,14 @@ import { HoldfastCheckpointSaver } from './checkpoint-saver.ts';
 
 /** Reopens its log before every request, so that nothing comes from memory. */
 export class ReopeningSaver extends BaseCheckpointSaver {
-  readonly #place: LogPlace;
-  #saver: HoldfastCheckpointSaver;
+  readonly #open: () => Session | Promise<Session>;
+  #saver: HoldfastCheckpointSaver | undefined;
 
-  constructor(place: LogPlace) {
+  /** `place`: a log, or what opens its session each time. */
+  constructor(place: LogPlace | (() => Promise<Session>)) {
     super();
-    this.#place = place;
-    this.#saver = new HoldfastCheckpointSaver(beginSession(place));
+    this.#open = typeof place === 'function' ? place : () => reopenSession(place);
+    this.#saver = typeof place === 'function' ? undefined : new HoldfastCheckpointSaver(beginSession(place));
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -34,13 +36,14 @@ export class ReopeningSaver extends BaseCheckpointSaver {
     return (await this.#reopened()).deleteThread(threadId);
   }
 
-  close(): Promise<void> {
-    return this.#saver.session.close();
+  async close(): Promise<void> {
+    await this.#saver?.session.close();
   }
 
   async #reopened(): Promise<HoldfastCheckpointSaver> {
     await this.close();
-    this.#saver = new HoldfastCheckpointSaver(reopenSession(this.#place));
-    return this.#saver;
+    const saver = new HoldfastCheckpointSaver(await this.#open());
+    this.#saver = saver;
+    return saver;
   }
 }

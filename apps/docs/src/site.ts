@@ -58,6 +58,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['See and answer in a browser', '/studio'],
         ['Stores', '/stores'],
         ['Recovery', '/recovery'],
+        ['Several machines', '/several-machines'],
         ['Redaction', '/redaction'],
       ]),
       topic('Frameworks', [['Govern a framework', '/frameworks']]),

@@ -1,3 +1,4 @@
+export { type Advanced, type AdvanceOptions, advance, type Wait } from './advance/advance.ts';
 export { answerApproval, pendingApprovals, resolveCall } from './approval/answer.ts';
 export { type Grant, listGrants, withdrawGrant } from './approval/grants.ts';
 export type { CallOptions } from './call/scope.ts';

@@ -3,7 +3,7 @@ import type { Member, Repository } from './repository.ts';
 
 // Subpaths that may need Node.js. All other exports must run in any JavaScript runtime.
 const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@holdfast/session', ['./jsonl', './lock', './redact', './sqlite', './watch']],
+  ['@holdfast/session', ['./jsonl', './lock', './postgres', './redact', './sqlite', './watch']],
   ['@holdfast/facts', ['./node']],
   ['@holdfast/filesystem', ['./node']],
   ['@holdfast/modules', ['./node']],

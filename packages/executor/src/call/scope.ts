@@ -206,7 +206,7 @@ export function createCallScope(
   options: CallOptions,
   { features, parent, outerResources, listener, toolNames }: Around,
 ): CallScope {
-  const { resources, grants, clock = systemClock, signal, timeoutMs } = options;
+  const { resources, grants, clock = systemClock, timeoutMs } = options;
   const { policyTimeoutMs = 5_000, approvalTimeoutMs = 86_400_000, maxResultChars } = options;
   for (const [name, value] of Object.entries({ timeoutMs, policyTimeoutMs, approvalTimeoutMs }))
     checkMilliseconds(name, value);
@@ -230,6 +230,9 @@ export function createCallScope(
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const all = outerResources.size === 0 ? own : new Map([...outerResources, ...own]);
   const budgets = account === undefined ? noBudgets : [account];
+  // A session that another machine may continue ends its calls here.
+  const signals = [options.signal ?? [], session.lost ?? []].flat();
+  const signal = signals.length < 2 ? signals[0] : AbortSignal.any(signals);
   const lifetime = startLifetime(
     { clock, signal, timeoutMs, budgets, outer: parent?.lifetime },
     features.limitLifetime,

@@ -43,9 +43,8 @@ export function checkCallOptions(options: unknown): void {
   checkRedactor(options.session.redactor);
 }
 
-/** Checks the options of `runAgent`, or with `input: false` of `resumeRun`. @throws HoldfastError `options.invalid`. */
-export function checkRunOptions(runner: string, options: unknown, { input }: { readonly input: boolean }): void {
-  const own: OptionRules = input ? { input: 'text!', session: 'object' } : { run: 'any' };
+/** Checks the options of `runAgent` and those like it. `own`: the rules of other options. @throws HoldfastError `options.invalid`. */
+export function checkRunOptions(runner: string, options: unknown, own: OptionRules): void {
   checkOptions(runner, options, { ...runRules, ...own }, { strays: 'misspelled' });
   const { model, prompt, instructions } = options as Readonly<Record<string, unknown>>;
   checkOptions('model', model, { stream: 'function!' }, { strays: 'misspelled' });

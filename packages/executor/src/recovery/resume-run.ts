@@ -48,15 +48,19 @@ export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions
  * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
 export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>): AgentRun<Output> {
-  checkRunOptions('resumeRun', options, { input: false });
+  checkRunOptions('resumeRun', options, { run: 'any' });
   // `context.child()` returns a session whose type in core has fewer members.
   const session = options.session as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
-  return new Run<Output>(session, (stream) => resume(checked, stream));
+  return new Run<Output>(session, (stream) => continueRun(checked, stream));
 }
 
-async function resume(options: Checked<RunParts> & { readonly run?: number }, stream: RunStream): Promise<RunResult> {
-  const { model, prompt, maxRounds, session } = options;
+/** Resumes a run and returns how it ended. */
+export async function continueRun(
+  options: Checked<RunParts> & { readonly run?: number },
+  stream: RunStream,
+): Promise<RunResult> {
+  const { model, prompt, maxRounds, turns, session } = options;
   const open = findRun(session, options.run);
   const release = claimRun(session, open.run);
   try {
@@ -71,7 +75,7 @@ async function resume(options: Checked<RunParts> & { readonly run?: number }, st
       const turn =
         transcript.open && (await recoverTurn(transcript.open, open, scope.features.bindPage(started, page.rendered)));
       const known = turn === undefined ? transcript : { ...transcript, open: turn };
-      return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: known, resuming });
+      return await runLoop({ model, prompt, maxRounds, turns, page, scope, position, transcript: known, resuming });
     } finally {
       scope.lifetime.dispose();
     }

@@ -10,13 +10,15 @@ import { type Asked, toAsked, toModelError } from './ask-model.ts';
 import { cutBy, keepLongCalls, refuseCut } from './cut-message.ts';
 import { findMissing, type Page, renderTracked } from './page.ts';
 import { readMessage } from './read-message.ts';
-import { endRun, note, type Progress, type Rest, type RunResult } from './result.ts';
+import { endRun, note, type Progress, type Rest, type RunResult, toResult } from './result.ts';
 import { addUsage, isExhausted, spendTokens, type Transcript } from './transcript.ts';
 
 export interface LoopParts {
   readonly model: Model;
   readonly prompt: Prompt;
   readonly maxRounds: number;
+  /** Pauses after this many messages of the model. Default: none. */
+  readonly turns?: number | undefined;
   readonly page: Page;
   readonly scope: CallScope;
   readonly position: RunPosition;
@@ -64,7 +66,7 @@ class Loop {
   }
 
   async run(): Promise<RunResult> {
-    const { model, maxRounds, position, transcript, resuming } = this.#parts;
+    const { model, maxRounds, turns = Number.POSITIVE_INFINITY, position, transcript, resuming } = this.#parts;
     const { open } = transcript;
     if (open !== undefined) {
       const refusal = refuseCut(open.reason) ?? refuseMasked;
@@ -80,7 +82,11 @@ class Loop {
       if (ended !== undefined) return ended;
     }
     const progress = this.#progress;
+    const pauseAt = progress.turns + turns;
     while (progress.turns < maxRounds) {
+      if (progress.turns === pauseAt && this.#whyOver() === undefined) {
+        return toResult(this.#scope, 'suspended', progress);
+      }
       const over = this.#whyOver() ?? this.#renderAgain();
       if (over !== undefined) return typeof over === 'string' ? this.#end(over) : over;
       const ended = this.#justEnded;

@@ -49,15 +49,28 @@ export type Rest = Partial<Pick<RunResult, 'pending' | 'error' | 'output' | 'unf
 const nothingPending: readonly PendingApproval[] = Object.freeze([]);
 
 /** Records the end of the run. */
-export function endRun(
+export function endRun(scope: CallScope, status: RunStatus, progress: Progress, rest: Rest): RunResult {
+  const run = scope.run?.startSeq ?? 0;
+  const { turns, text, usage, cut } = progress;
+  const { error } = rest;
+  const unfinished = toUnfinished(progress, rest);
+  note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, cut, atMs: scope.clock.now() });
+  return toResult(scope, status, progress, rest);
+}
+
+function toUnfinished({ cut }: Progress, { unfinished }: Rest): string | undefined {
+  return cut === undefined ? unfinished : [unfinished ?? [], describeCut(cut)].flat().join(' ');
+}
+
+/** The result without a record: after a pause between two turns the log is that of an interrupted run. */
+export function toResult(
   scope: CallScope,
   status: RunStatus,
-  { turns, text, usage, outcomes, cut }: Progress,
-  { pending = nothingPending, error, output, unfinished: missing }: Rest,
+  progress: Progress,
+  { pending = nothingPending, error, output, unfinished: missing }: Rest = {},
 ): RunResult {
-  const run = scope.run?.startSeq ?? 0;
-  const unfinished = cut === undefined ? missing : [missing ?? [], describeCut(cut)].flat().join(' ');
-  note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, cut, atMs: scope.clock.now() });
+  const { turns, text, usage, outcomes, cut } = progress;
+  const unfinished = toUnfinished(progress, missing === undefined ? {} : { unfinished: missing });
   const result = {
     status,
     text,

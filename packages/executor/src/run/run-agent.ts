@@ -44,12 +44,12 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent>, Pro
  * @throws HoldfastError `options.invalid`.
  */
 export function runAgent<Output = undefined>(options: RunAgentOptions<Output>): AgentRun<Output> {
-  checkRunOptions('runAgent', options, { input: true });
+  checkRunOptions('runAgent', options, { input: 'text!', session: 'object' });
   const { clock } = options;
   // `context.child()` returns a session whose type in core has fewer members.
   const session = (options.session ?? createSession(clock === undefined ? {} : { clock })) as Session;
   const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
-  return new Run<Output>(session, (stream) => run(checked, stream));
+  return new Run<Output>(session, (stream) => beginRun(checked, stream));
 }
 
 /** The given prompt, or a plain one of instructions and tools. */
@@ -82,6 +82,8 @@ export type RunParts = Omit<RunAgentOptions, 'input' | 'session' | 'prompt' | 't
   readonly session: Session;
   readonly prompt: Prompt;
   readonly request?: string;
+  /** Pauses after this many messages of the model. */
+  readonly turns?: number;
 };
 
 /** Receives the events of a run. */
@@ -165,8 +167,12 @@ export function openRunScope<Scope>(
   return { page, scope: open({ ...options, tools, ...observed }, prompt.toolNames) };
 }
 
-async function run(options: Checked<RunParts> & { readonly input: string }, stream: RunStream): Promise<RunResult> {
-  const { model, prompt, input, maxRounds } = options;
+/** Starts a run and returns how it ended. */
+export async function beginRun(
+  options: Checked<RunParts> & { readonly input: string },
+  stream: RunStream,
+): Promise<RunResult> {
+  const { model, prompt, input, maxRounds, turns } = options;
   const open = prompt instanceof PlainPrompt ? openPlainScope : openFullScope;
   const { page, scope: opening } = openRunScope({ ...options, request: input }, stream, open);
   const scope = opening instanceof Promise ? await opening : opening;
@@ -187,7 +193,7 @@ async function run(options: Checked<RunParts> & { readonly input: string }, stre
       atMs: scope.clock.now(),
     });
     const transcript: Transcript = { ...nothingSaid, messages: [{ role: 'user', text: input }], outcomes: [] };
-    return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript });
+    return await runLoop({ model, prompt, maxRounds, turns, page, scope, position, transcript });
   } finally {
     release();
     scope.lifetime.dispose();

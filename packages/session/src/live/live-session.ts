@@ -143,6 +143,10 @@ export class LiveSession implements Session, TransactionRoot {
     return readStore(this.#store, this.id, fromSeq);
   }
 
+  get lost(): AbortSignal | undefined {
+    return this.#store.lost;
+  }
+
   sync(): Promise<void> | undefined {
     return this.#store.sync?.();
   }
@@ -204,6 +208,7 @@ export class LiveSession implements Session, TransactionRoot {
       this.#closed = true;
       this.#store.close();
     }
+    await this.#store.closed?.();
   }
 
   /** Appends a record, then changes state with `apply`, then notifies subscribers. */

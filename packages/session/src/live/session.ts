@@ -74,6 +74,8 @@ export interface Session extends SessionReader {
   records(fromSeq?: number): Iterable<LogRecord>;
   /** Resolves when all records so far survive a power failure; `undefined` if the store does not promise that. */
   sync(): Promise<void> | undefined;
+  /** Aborts when this process may no longer write the session, because another one may continue it; running calls then end. */
+  readonly lost?: AbortSignal | undefined;
   snapshot(): SessionSnapshot;
   /**
    * Restores `state` slices, except grants withdrawn since; `log` slices keep their items.

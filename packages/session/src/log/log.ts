@@ -30,6 +30,10 @@ export interface SessionStore {
   sync?(): Promise<void>;
   /** True if the session should write a snapshot next, which would shorten reading the log. */
   readonly snapshotDue?: boolean;
+  /** Aborts when the store may append nothing more, because another machine may take the log over. Absent: that cannot happen. */
+  readonly lost?: AbortSignal;
+  /** Resolves when what `close` began has ended; rejects if records are missing. Absent: `close` itself does that. */
+  closed?(): Promise<void>;
 }
 
 /** A resumable log: `replay(records, { slices, store })` rebuilds its session. */

@@ -45,12 +45,20 @@ export function storeConformance<Store extends SessionStore>({
 }: StoreConformanceOptions<Store>): readonly ConformanceCheck[] {
   const open = async (): Promise<StoreUnderTest> => {
     const store = await create();
+    // Of those that were opened for this log, the last.
+    let last: SessionStore = store;
     return {
       store,
-      read: async () => read(store),
+      read: async () => {
+        await last.closed?.();
+        return read(store);
+      },
       reopen: async () => {
         if (reopen === undefined) throw new HoldfastError('conformance.failed', 'The store cannot be reopened.');
-        return reopen(store);
+        await last.closed?.();
+        const opened = await reopen(store);
+        last = opened.store;
+        return opened;
       },
     };
   };

@@ -1,0 +1,182 @@
+import { openSession } from '@holdfast/session';
+import {
+  deletePostgresSession,
+  listPostgresSessions,
+  openPostgresLog,
+  type PostgresDatabase,
+  postgresStore,
+  readPostgresLog,
+} from '@holdfast/session/postgres';
+import pg, { type Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PostgresServer } from './postgres-server.ts';
+
+let server: PostgresServer;
+let database: string;
+let pool: Pool;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  database = await server.newDatabase();
+  pool = server.pool(database);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const uses: Readonly<Record<string, (pool: PostgresDatabase) => Promise<unknown>>> = {
+  openPostgresLog: (on) => openPostgresLog(on, { sessionId: 'a' }),
+  readPostgresLog: (on) => readPostgresLog(on, { sessionId: 'a' }),
+  listPostgresSessions: (on) => listPostgresSessions(on),
+  deletePostgresSession: (on) => deletePostgresSession(on, { sessionId: 'a' }),
+};
+
+async function writeLog(sessionId: string, count: number): Promise<void> {
+  const { store } = await openPostgresLog(pool, { sessionId });
+  for (let seq = 0; seq < count; seq += 1) store.append({ type: 'note', text: `größe ${seq}` }, seq, 1);
+  store.close();
+  await store.closed?.();
+}
+
+test('log.database: schema.missing for readers of an empty database; a writer makes the tables, also many at once', async () => {
+  const empty = server.pool(await server.newDatabase());
+  for (const name of ['readPostgresLog', 'listPostgresSessions', 'deletePostgresSession']) {
+    await expect(uses[name]?.(empty)).rejects.toMatchObject({ code: 'log.database', reason: 'schema.missing' });
+  }
+  const opened = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => openPostgresLog(empty, { sessionId: String(index) })),
+  );
+  for (const { store } of opened) store.close();
+  expect(await listPostgresSessions(empty)).toHaveLength(8);
+});
+
+test('log.database: schema.newer, before anything is written', async () => {
+  const newer = server.pool(await server.newDatabase());
+  (await openPostgresLog(newer, { sessionId: 'a' })).store.close();
+  await newer.query('UPDATE holdfast_schema SET version = 9');
+  for (const use of Object.values(uses)) {
+    await expect(use(newer)).rejects.toMatchObject({ code: 'log.database', reason: 'schema.newer', data: { have: 9 } });
+  }
+});
+
+test('log.database: permission, for a role that may only read; it reads', async () => {
+  await writeLog('seen', 3);
+  await pool.query('CREATE ROLE viewer LOGIN');
+  await pool.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO viewer');
+  const viewer = server.pool(database, { user: 'viewer' });
+  expect((await readPostgresLog(viewer, { sessionId: 'seen' })).records).toHaveLength(3);
+  for (const on of [viewer, server.pool(database, { options: '-c default_transaction_read_only=on' })]) {
+    await expect(uses['openPostgresLog']?.(on)).rejects.toMatchObject({ code: 'log.database', reason: 'permission' });
+    await expect(deletePostgresSession(on, { sessionId: 'seen' })).rejects.toMatchObject({ reason: 'permission' });
+  }
+  expect((await readPostgresLog(pool, { sessionId: 'seen' })).records).toHaveLength(3);
+});
+
+test.each([
+  { reason: 'credentials', options: { user: 'nobody-there' } },
+  { reason: 'credentials', options: { database: 'none' } },
+  { reason: 'unreachable', options: { host: '/nowhere' } },
+  { reason: 'unreachable', options: { host: '127.0.0.1', port: 1 } },
+])('log.database: $reason with $options', async ({ reason, options }) => {
+  const wrong = new pg.Pool({ ...server.settings(database), ...options });
+  for (const use of Object.values(uses)) {
+    await expect(use(wrong)).rejects.toMatchObject({ code: 'log.database', reason });
+  }
+  await wrong.end();
+});
+
+test('log.database: failed, and nothing of the group is written', async () => {
+  const { store } = await openPostgresLog(pool, { sessionId: 'full' });
+  store.append({ type: 'note' }, 0, 1);
+  await store.sync?.();
+  await pool.query(`ALTER TABLE holdfast_records ADD CONSTRAINT small CHECK (text NOT LIKE '%refused%')`);
+  store.append({ type: 'note' }, 1, 1);
+  store.append({ type: 'refused' }, 2, 1);
+  await expect(store.sync?.()).rejects.toMatchObject({
+    code: 'log.database',
+    reason: 'failed',
+    data: { state: '23514' },
+  });
+  expect(() => store.append({ type: 'note' }, 3, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
+  store.close();
+  await expect(store.closed?.()).rejects.toMatchObject({ code: 'log.database' });
+  expect((await readPostgresLog(pool, { sessionId: 'full' })).records).toHaveLength(1);
+  await pool.query('ALTER TABLE holdfast_records DROP CONSTRAINT small');
+});
+
+test.each([
+  ['a deleted row', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 1', 'log.sequence', 1],
+  ['the last row deleted', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 3', 'log.sequence', 3],
+  ['an edited number', 'UPDATE holdfast_records SET seq = 7 WHERE session = $1 AND seq = 2', 'log.sequence', 2],
+  [
+    'a number below the first',
+    'UPDATE holdfast_records SET seq = -1 WHERE session = $1 AND seq = 2',
+    'log.sequence',
+    0,
+  ],
+  [
+    'an edited row',
+    `UPDATE holdfast_records SET text = replace(text, 'ö', 'o') WHERE session = $1 AND seq = 1`,
+    'log.chain',
+    2,
+  ],
+  [
+    'the last row edited',
+    `UPDATE holdfast_records SET text = replace(text, 'ö', 'o') WHERE session = $1 AND seq = 3`,
+    'log.chain',
+    4,
+  ],
+  [
+    'text that is not a record',
+    `UPDATE holdfast_records SET text = '[]' WHERE session = $1 AND seq = 2`,
+    'log.record.invalid',
+    2,
+  ],
+] as const)('%s is found', async (what, statement, code, seq) => {
+  await writeLog(what, 4);
+  const { rows } = await pool.query<{ key: string }>('SELECT key FROM holdfast_sessions WHERE id = $1', [what]);
+  await pool.query(statement, [rows[0]?.key]);
+  const { records, problem } = await readPostgresLog(pool, { sessionId: what });
+  expect(problem).toMatchObject({ code, seq });
+  expect(records).toHaveLength(seq);
+  // A rejected writer leaves no lease: the next attempt fails on the damage again.
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await expect(openPostgresLog(pool, { sessionId: what })).rejects.toMatchObject({
+      code,
+      data: { sessionId: what, seq },
+    });
+  }
+});
+
+test('a deleted session leaves its number of records, its head and its id', async () => {
+  await writeLog('old', 5);
+  const { head } = await readPostgresLog(pool, { sessionId: 'old' });
+  const open = await openPostgresLog(pool, { sessionId: 'old' });
+  await expect(deletePostgresSession(pool, { sessionId: 'old' })).rejects.toMatchObject({ code: 'log.locked' });
+  open.store.close();
+  await open.store.closed?.();
+  const left = await deletePostgresSession(pool, { sessionId: 'old' });
+  expect(left).toEqual({ sessionId: 'old', records: 5, head, deletedAtMs: expect.any(Number) });
+  expect(await deletePostgresSession(pool, { sessionId: 'old' })).toEqual(left);
+  expect((await listPostgresSessions(pool)).find(({ sessionId }) => sessionId === 'old')).toEqual(left);
+  const gone = { code: 'log.missing', reason: 'deleted', data: { records: 5, head } };
+  await expect(readPostgresLog(pool, { sessionId: 'old' })).rejects.toMatchObject(gone);
+  await expect(openSession(postgresStore(pool), { id: 'old' })).rejects.toMatchObject(gone);
+  await expect(readPostgresLog(pool, { sessionId: 'never' })).rejects.toMatchObject({
+    code: 'log.missing',
+    reason: undefined,
+  });
+  await expect(deletePostgresSession(pool, { sessionId: 'never' })).rejects.toMatchObject({ code: 'log.missing' });
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::int FROM holdfast_records JOIN holdfast_sessions ON key = session WHERE id = $1',
+    ['old'],
+  );
+  expect(rows[0]?.count).toBe(0);
+});
+
+test('sessions are listed in order of creation, a page at a time', async () => {
+  const own = server.pool(await server.newDatabase());
+  for (const sessionId of ['c', 'a', 'b']) (await openPostgresLog(own, { sessionId })).store.close();
+  const ids = async (options: object): Promise<readonly string[]> =>
+    (await listPostgresSessions(own, options)).map(({ sessionId }) => sessionId);
+  expect(await ids({})).toEqual(['c', 'a', 'b']);
+  expect(await ids({ limit: 2 })).toEqual(['c', 'a']);
+  expect(await ids({ after: 'a' })).toEqual(['b']);
+});
