@@ -13,7 +13,7 @@ export {
   startsOtherwise,
   toServerPin,
 } from './client/server-pin.ts';
-export type { ServedTools } from './server/declare-tools.ts';
+export type { HeldServer, ServedTools } from './server/declare-tools.ts';
 export { type Listening, type ListenOptions, listenMcp } from './server/listen.ts';
 export { type McpServing, type ServeMcpOptions, serveMcp } from './server/serve-mcp.ts';
 export { keepOpen, type McpSessions } from './server/sessions.ts';

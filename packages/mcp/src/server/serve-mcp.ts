@@ -183,7 +183,8 @@ class Serving implements McpServing {
   async #create(): Promise<RelayServer> {
     const { tools, calls } = await this.#serve();
     const relayed = isMcpTools(tools) ? tools : undefined;
-    const { info = relayed?.server.info, instructions = relayed?.server.instructions } = this.#options;
+    const { info = relayed?.server.info } = this.#options;
+    const { instructions = tools.held?.message ?? relayed?.server.instructions } = this.#options;
     const server = new RelayServer(info ?? { name: 'holdfast', version: '0.0.0' }, {
       capabilities: toCapabilities(relayed),
       ...(instructions === undefined ? {} : { instructions }),
