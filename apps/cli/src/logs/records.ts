@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { EndedWrites } from '../calls/changes.ts';
 import type { ShownFeedback } from '../calls/feedback.ts';
 import type { EndedCall, LateCall } from '../calls/line.ts';
+import { type ShownMcpRecord, shownMcpRecords } from './mcp-records.ts';
 import { closedKinds, type ShownPlanRecord } from './plan-run.ts';
 
 interface Thrown {
@@ -30,6 +31,7 @@ export type ShownRecord =
     }
   | { readonly type: 'run-resume'; readonly turn: number; readonly atMs: number }
   | ShownFeedback
+  | ShownMcpRecord
   | ShownPlanRecord
   | {
       readonly type: 'approval-request';
@@ -148,6 +150,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     reason: v.string(),
   }),
   ...shownPlanRecords,
+  ...shownMcpRecords,
   v.object({ type: v.literal('run-resume'), turn: v.number(), atMs: v.number() }),
   v.object({
     type: v.literal('feedback'),
