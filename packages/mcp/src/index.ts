@@ -1,4 +1,4 @@
-export type { Elicit } from './client/elicit.ts';
+export type { Elicit, QuestionKind } from './client/elicit.ts';
 export type { McpEvent } from './client/events.ts';
 export type { McpTools, McpToolsOptions } from './client/imported.ts';
 export { mcpTools } from './client/mcp-tools.ts';
@@ -14,6 +14,7 @@ export {
   toServerPin,
 } from './client/server-pin.ts';
 export type { HeldServer, ServedTools } from './server/declare-tools.ts';
+export type { FirstClient } from './server/first-client.ts';
 export { type Listening, type ListenOptions, listenMcp } from './server/listen.ts';
 export { type McpServing, type ServeMcpOptions, serveMcp } from './server/serve-mcp.ts';
 export { keepOpen, type McpSessions } from './server/sessions.ts';

@@ -1,5 +1,3 @@
-import * as v from 'valibot';
-
 /** Records of the guard and of MCP servers that belong to no stage of a call. */
 export type ShownMcpRecord =
   | {
@@ -18,20 +16,6 @@ export type ShownMcpRecord =
       readonly count?: number | undefined;
       readonly last?: boolean | undefined;
     };
-
-export const shownMcpRecords = [
-  v.object({ type: v.literal('guard-noted'), server: v.string(), tool: v.string(), decidedIn: v.string() }),
-  v.object({ type: v.literal('mcp-question'), server: v.string(), message: v.string(), action: v.string() }),
-  v.object({
-    type: v.literal('mcp-refused'),
-    reason: v.picklist(['no-access', 'tool-name', 'request-state', 'server-request']),
-    server: v.optional(v.string()),
-    method: v.optional(v.string()),
-    name: v.optional(v.string()),
-    count: v.optional(v.number()),
-    last: v.optional(v.boolean()),
-  }),
-] as const;
 
 /** One line for a record; its texts are not made printable. */
 export function describeMcpRecord(record: ShownMcpRecord): string {

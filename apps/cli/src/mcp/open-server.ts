@@ -1,4 +1,4 @@
-import type { McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
+import type { FirstClient, McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toServerEnvironment } from './environment.ts';
@@ -9,6 +9,8 @@ export interface OpenServerOptions {
   readonly pins?: McpPins | undefined;
   readonly trustAnnotations?: boolean;
   readonly onEvent?: (event: McpEvent) => void;
+  /** Whose user its questions go to. A server may list other tools where it cannot ask. Default: one that can be asked everything. */
+  readonly client?: FirstClient;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface OpenServerOptions {
 export async function openServer(
   { name, start }: ServerEntry,
   { mcpTools }: Pick<McpPackage, 'mcpTools'>,
-  { pins, trustAnnotations = false, onEvent }: OpenServerOptions,
+  { pins, trustAnnotations = false, onEvent, client }: OpenServerOptions,
   host: Host,
 ): Promise<McpTools> {
   const options: McpToolsOptions = {
@@ -35,6 +37,7 @@ export async function openServer(
     inputs: 'declared',
     // The user of the client answers its questions.
     elicit: 'client',
+    ...(client === undefined ? {} : { asks: client.asks }),
     // The policies decide, as they do for a coding agent.
     dangerous: false,
     ...(trustAnnotations ? { trust: 'annotations' } : {}),

@@ -47,7 +47,9 @@ export class ServerTools implements McpTools {
       openTransport: toTransportMaker(options, secrets),
       client: options.client ?? { name: 'holdfast', version: '0.0.0' },
       era: options.era ?? 'auto',
-      elicit: options.elicit,
+      // A server that can ask nothing is told so.
+      elicit: options.asks?.length === 0 ? undefined : options.elicit,
+      asks: options.asks ?? ['form', 'url'],
       tell: (event) => options.onEvent?.(event),
       onListChanged: () => {
         // The next call reads the list again, and fails with the error if it cannot be read.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createFacts, mcpFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import type { McpEvent, ServedTools } from '@holdfast/mcp';
+import type { FirstClient, McpEvent, ServedTools } from '@holdfast/mcp';
 import { identifyClient } from '../../guard/client-process.ts';
 import { codingPolicies } from '../../guard/coding.ts';
 import { announceGoverned } from '../../guard/governed.ts';
@@ -43,9 +43,9 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   let opening: Promise<Opened> | undefined;
   let takeBack = (): void => undefined;
   const say = (text: string): void => void host.stderr.write(`holdfast: ${toPrintable(text)}\n`);
-  const open = async (): Promise<ServedTools> => {
+  const open = async (client: FirstClient): Promise<ServedTools> => {
     try {
-      opening = openPinned(entry, mcp, { trustAnnotations, onEvent: tell }, host);
+      opening = openPinned(entry, mcp, { trustAnnotations, onEvent: tell, client }, host);
       const opened = await opening;
       takeBack = announceGoverned({ name, session: id }, host);
       if (opened.type === 'held') {
