@@ -19,6 +19,14 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
+interface Inspected {
+  readonly tools?: readonly { readonly name: string }[];
+}
+
+/** The inspector offers roots, which are deprecated; the proxy does not. */
+const withoutRoots = ({ tools, ...rest }: Inspected): Inspected =>
+  tools === undefined ? rest : { ...rest, tools: tools.filter(({ name }) => name !== 'get-roots-list') };
+
 const readCall = (path: string): readonly string[] => [
   ...['--method', 'tools/call', '--tool-name', 'read_text_file'],
   ...['--tool-arg', `path=${path}`],
@@ -32,16 +40,15 @@ describe(`the inspector's command line ${inspectorVersion}, directly and through
       calls: () => [
         ['--method', 'resources/list'],
         ['--method', 'prompts/list'],
-        ['--method', 'tools/call', '--tool-name', 'get-sum', '--tool-arg', 'a=2', 'b=3'],
       ],
     },
-    { name: 'memory', calls: () => [['--method', 'tools/call', '--tool-name', 'read_graph']] },
+    { name: 'memory', calls: () => [] },
     { name: 'sequential-thinking', calls: () => [] },
   ])('$name answers the same', async ({ name, calls }) => {
     const folder = await createFolder();
     for (const words of [['--method', 'tools/list'], ...calls(folder)])
       expect(await inspect(name, folder, true, words), words.join(' ')).toEqual(
-        await inspect(name, folder, false, words),
+        withoutRoots(await inspect(name, folder, false, words)),
       );
   });
 

@@ -28,7 +28,7 @@ export async function inspect(
   directory: string,
   wrapped: boolean,
   words: readonly string[],
-): Promise<unknown> {
+): Promise<Record<string, unknown>> {
   const { command, args, env } = await toCommand(name, directory, wrapped);
   const config = join(directory, `inspected-${wrapped}.json`);
   writeFileSync(config, JSON.stringify({ mcpServers: { ref: { command, args, env } } }));
@@ -36,7 +36,7 @@ export async function inspect(
   const options = { cwd: directory, env: { ...process.env, HOME: directory, MCP_INSPECTOR_SECRET_STORE: 'memory' } };
   const line = [inspector, '--cli', '--config', config, '--server', 'ref', '--cwd', directory, ...words];
   const { stdout } = await promisify(execFile)(process.execPath, line, options);
-  return JSON.parse(stdout.slice(stdout.indexOf('{')));
+  return JSON.parse(stdout.slice(stdout.indexOf('{'))) as Record<string, unknown>;
 }
 
 /** The client of OpenAI Agents, as far as it is used here. */
@@ -60,7 +60,12 @@ export async function connectAgents(options: {
 }): Promise<AgentsServer> {
   const entry = pathToFileURL(join(folder, 'node_modules/@openai/agents/dist/index.mjs')).href;
   const { MCPServerStdio } = (await import(entry)) as AgentsPackage;
-  const server = new MCPServerStdio({ name: 'holdfast', ...options });
+  const server = new MCPServerStdio({
+    name: 'holdfast',
+    clientSessionTimeoutSeconds: 120,
+    timeout: 120_000,
+    ...options,
+  });
   await server.connect();
   return {
     listTools: () => server.listTools(),

@@ -111,7 +111,8 @@ function toRemote(name: string, node: Node, needsType: boolean): RemoteServer {
   const isHttp = key?.value === 'httpUrl' || !needsType;
   const isPlain = type === undefined ? isHttp : type.value === 'http' || type.value === 'remote';
   // Its environment would be that of a program, and other kinds of addresses are other protocols.
-  const cannot = at('env') !== undefined || (at('url') !== undefined && at('httpUrl') !== undefined) || !isPlain || !canMove;
+  const cannot =
+    at('env') !== undefined || (at('url') !== undefined && at('httpUrl') !== undefined) || !isPlain || !canMove;
   if (url?.type !== 'string' || key === undefined || cannot) return { kind: 'remote', name };
   const headerKey = keyOf(headers);
   const bareArgs = type?.value === 'remote' ? undefined : jsonArgs;

@@ -23,7 +23,9 @@ export function findTomlServers(text: string): readonly FoundServer[] {
     const find = (key: string): Entry | undefined =>
       entries.find(({ path }) => path.length === 3 && path[0] === 'mcp_servers' && path[1] === name && path[2] === key);
     const inside = (key: string): readonly Entry[] =>
-      entries.filter(({ path }) => path.length === 4 && path[0] === 'mcp_servers' && path[1] === name && path[2] === key);
+      entries.filter(
+        ({ path }) => path.length === 4 && path[0] === 'mcp_servers' && path[1] === name && path[2] === key,
+      );
     return toServer(name, find, inside) ?? [];
   });
 }

@@ -56,22 +56,25 @@ async function createRegistry(published: unknown) {
   return { folder, host: createTestHost({ directory: folder.path, environment }).host };
 }
 
-test.skipIf(process.platform === 'win32')('a package is resolved by its registry, and started in that version', async () => {
-  const one = { name: 'server', version: '1.2.3', 'dist.integrity': 'sha512-a' };
-  const pinned = { name: 'server', version: '1.2.3', integrity: 'sha512-a' };
-  for (const published of [one, [{ ...one, version: '1.0.0' }, one]]) {
-    const { folder, host } = await createRegistry(published);
-    await using _folder = folder;
-    for (const [line, started] of [
-      ['npx -y server .', 'npx -y server@1.2.3 .'],
-      ['npx --package=server run', 'npx --package=server@1.2.3 run'],
-      ['npx server@1.2.3', 'npx server@1.2.3'],
-    ] as const) {
-      expect(await resolvePackage(toStart(line), host)).toEqual(pinned);
-      expect(startPinned(toStart(line), pinned)).toEqual(toStart(started));
+test.skipIf(process.platform === 'win32')(
+  'a package is resolved by its registry, and started in that version',
+  async () => {
+    const one = { name: 'server', version: '1.2.3', 'dist.integrity': 'sha512-a' };
+    const pinned = { name: 'server', version: '1.2.3', integrity: 'sha512-a' };
+    for (const published of [one, [{ ...one, version: '1.0.0' }, one]]) {
+      const { folder, host } = await createRegistry(published);
+      await using _folder = folder;
+      for (const [line, started] of [
+        ['npx -y server .', 'npx -y server@1.2.3 .'],
+        ['npx --package=server run', 'npx --package=server@1.2.3 run'],
+        ['npx server@1.2.3', 'npx server@1.2.3'],
+      ] as const) {
+        expect(await resolvePackage(toStart(line), host)).toEqual(pinned);
+        expect(startPinned(toStart(line), pinned)).toEqual(toStart(started));
+      }
     }
-  }
-});
+  },
+);
 
 test.each([[[]], [null], ['no JSON object'], [{ name: 'server' }]])(
   'without an answer of a registry only the version that is named is known: %j',

@@ -106,7 +106,10 @@ test.each<{ text: string; format?: SettingsFormat }>([
   // Events sent by the server alone.
   { text: '{ "mcpServers": { "a": { "url": "https://a" } } }', format: 'gemini' },
 ])('an address that is not reached is left alone: $text', ({ text, format = 'json' }) => {
-  expect(wrapServers(text, program, { format, user: false })).toEqual({ text, entries: [{ name: 'a', state: 'remote' }] });
+  expect(wrapServers(text, program, { format, user: false })).toEqual({
+    text,
+    entries: [{ name: 'a', state: 'remote' }],
+  });
 });
 
 const reach = (more: string): string => `"/opt/holdfast/bin.js", "mcp", "wrap", ${more}`;
@@ -133,7 +136,7 @@ test.each<{ what: string; text: string; format: SettingsFormat; wrapped: string 
   {
     what: "Codex's url",
     format: 'toml',
-    text: "[mcp_servers.a]\nurl = 'https://a' # why\nhttp_headers = { X-Key = \"v\" }\nenabled = true\n",
+    text: '[mcp_servers.a]\nurl = \'https://a\' # why\nhttp_headers = { X-Key = "v" }\nenabled = true\n',
     wrapped: `[mcp_servers.a]\ncommand = "/usr/bin/node"\nargs  = [${reach('"--name", "a", "--header", "X-Key", "--url", \'https://a\'')}] # why\nenv = { X-Key = "v" }\nenabled = true\n`,
   },
   {
@@ -171,7 +174,8 @@ test.each([
 });
 
 test("the user's own servers say so, and every server says which variables its client sets", () => {
-  const text = '{ "mcpServers": { "a": { "command": "x", "env": { "A": "1", "B": "2" } } }, "mcp": { "b": { "command": ["y"], "environment": { "C": "3" } } } }';
+  const text =
+    '{ "mcpServers": { "a": { "command": "x", "env": { "A": "1", "B": "2" } } }, "mcp": { "b": { "command": ["y"], "environment": { "C": "3" } } } }';
   const wrapped = wrapServers(text, program, { format: 'json', user: true }).text;
   expect(wrapped).toContain('"--name", "a", "--user", "--env", "A", "--env", "B", "--", "x"');
   expect(wrapped).toContain('"--name", "b", "--user", "--env", "C", "--", "y"');

@@ -33,11 +33,7 @@ export interface WrapSettings {
  *
  * @throws HoldfastError `mcp.settings.invalid`.
  */
-export function wrapServers(
-  text: string,
-  program: readonly string[],
-  { format, user }: WrapSettings,
-): EditedSettings {
+export function wrapServers(text: string, program: readonly string[], { format, user }: WrapSettings): EditedSettings {
   const [head = '', ...before] = program;
   return editServers(text, format, (server) => {
     const named = ['--name', toServerName(server.name), ...(user ? ['--user'] : [])];

@@ -179,8 +179,7 @@ export class Connection {
     const { name, openTransport, client: info, era, elicit, asks, tell, onListChanged } = this.#options;
     const client = new Client(info, {
       versionNegotiation: { mode: era },
-      capabilities:
-        elicit === undefined ? {} : { elicitation: Object.fromEntries(asks.map((kind) => [kind, {}])) },
+      capabilities: elicit === undefined ? {} : { elicitation: Object.fromEntries(asks.map((kind) => [kind, {}])) },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
         resources: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
-import { type ListedKind, lists } from './lists.ts';
 import type { McpTools } from './imported.ts';
+import { type ListedKind, lists } from './lists.ts';
 import { type McpPins, type McpSeen, toPins } from './pins.ts';
 
 /** How a server is started or reached. JSON. */

@@ -8,7 +8,16 @@ import type { LeftOut, McpTools, McpToolsOptions } from './imported.ts';
 import { changedError, importTool } from './imported-tool.ts';
 import { contentKinds, type Listed, listAll, listContent } from './lists.ts';
 import { findCollisions, toToolName } from './names.ts';
-import { hasUnseenInstructions, isUnseen, type McpPins, type McpSeen, toHolding, toPins, toSeen, UnseenContent } from './pins.ts';
+import {
+  hasUnseenInstructions,
+  isUnseen,
+  type McpPins,
+  type McpSeen,
+  toHolding,
+  toPins,
+  toSeen,
+  UnseenContent,
+} from './pins.ts';
 import { isRelay, relayResource } from './relay.ts';
 import { needsTask, runTask } from './task.ts';
 import { toTransportMaker } from './transport.ts';

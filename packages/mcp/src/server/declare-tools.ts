@@ -1,4 +1,13 @@
-import { allow, definePolicy, defineTool, deny, type JsonObject, type Policy, type Tool, toolError } from '@holdfast/core';
+import {
+  allow,
+  definePolicy,
+  defineTool,
+  deny,
+  type JsonObject,
+  type Policy,
+  type Tool,
+  toolError,
+} from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import { jsonSchema } from '@holdfast/schema/json';

@@ -53,7 +53,11 @@ test('over HTTP, where clients differ, a source is opened for any of them', asyn
   );
   const { url, close } = await listenMcp(serving, { tokens: new Map([['t', 'anna']]) });
   onTestFinished(close);
-  const headers = { authorization: 'Bearer t', 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const headers = {
+    authorization: 'Bearer t',
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
   await (await fetch(url, { method: 'POST', headers, body })).text();
   expect(opened).toEqual([{ asks: ['form', 'url'] }]);

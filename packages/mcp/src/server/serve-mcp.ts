@@ -77,7 +77,10 @@ const rules = {
  *
  * @throws HoldfastError `options.invalid`.
  */
-export function serveMcp(source: ServedTools | ((client: FirstClient) => Promise<ServedTools>), options: ServeMcpOptions): McpServing {
+export function serveMcp(
+  source: ServedTools | ((client: FirstClient) => Promise<ServedTools>),
+  options: ServeMcpOptions,
+): McpServing {
   checkOptions('serveMcp', options, rules);
   const { pageSize = 250 } = options;
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {

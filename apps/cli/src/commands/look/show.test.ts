@@ -403,7 +403,14 @@ test('what an MCP server asked for, and what was refused, is told in one line ea
     { type: 'mcp-refused', reason: 'something else' },
   ]);
   const { text } = await show(folder.path);
-  expect(text.split('\n').slice(1, -2).join('\n').replaceAll(/\n {4,}/g, ' ').split('\n')).toEqual([
+  expect(
+    text
+      .split('\n')
+      .slice(1, -2)
+      .join('\n')
+      .replaceAll(/\n {4,}/g, ' ')
+      .split('\n'),
+  ).toEqual([
     expect.stringMatching(/^ {2}`read` of the MCP server `files`: decided and recorded in the session\s+mcp-files-1$/),
     '  the MCP server `bank` asked the user, who answered accept: Which\\x1b[2J account?',
     '  refused: sampling/createMessage, asked for by the MCP server `bank`',

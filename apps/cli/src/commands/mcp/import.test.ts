@@ -31,7 +31,9 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
     stdout:
       'files: wrapped\nfar: wrapped\nold: left alone: neither a program nor an address that `mcp wrap` can reach\nEach is held back until you have looked at it: start your client once, then run `holdfast lock --accept mcp:NAME`.\n',
   });
-  expect(readFileSync(real, 'utf8')).toContain('"mcp", "wrap", "--name", "files", "--env", "TOKEN", "--", "npx", "server"');
+  expect(readFileSync(real, 'utf8')).toContain(
+    '"mcp", "wrap", "--name", "files", "--env", "TOKEN", "--", "npx", "server"',
+  );
   expect(statSync(real).mode & 0o777).toBe(0o644);
   expect(await run('import')).toMatchObject({ stdout: expect.stringContaining('files: not wrapped') });
   expect(await run('restore')).toMatchObject({

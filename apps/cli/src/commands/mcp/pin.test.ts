@@ -34,7 +34,12 @@ describe('mcp pin', { timeout: 240_000 }, () => {
     const lock = join(directory, 'holdfast.lock');
     const { mcp } = JSON.parse(readFileSync(lock, 'utf8')) as { mcp: Record<string, object> };
     expect(mcp).toMatchObject({
-      server: { command: process.execPath, args: [expect.any(String), server], environment: [], server: { name: 'test-stdio-server' } },
+      server: {
+        command: process.execPath,
+        args: [expect.any(String), server],
+        environment: [],
+        server: { name: 'test-stdio-server' },
+      },
     });
     writeFileSync(lock, JSON.stringify({ mcp: { server: {} }, tools: {}, version: 1 }));
     expect(await run([], false)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('mcp.pins.invalid') });

@@ -62,7 +62,22 @@ async function createUnpinned(): Promise<World> {
     log,
     environment: { HOME: path, HOLDFAST_HOME: home, HOLDFAST_TEST: 'given' },
     notes: () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n') : []),
-    words: (...flags) => [program, 'mcp', 'wrap', '--session', 'test', '--env', 'HOLDFAST_TEST', '--env', 'NODE_COMPILE_CACHE', ...flags, '--', ...node, server, notes],
+    words: (...flags) => [
+      program,
+      'mcp',
+      'wrap',
+      '--session',
+      'test',
+      '--env',
+      'HOLDFAST_TEST',
+      '--env',
+      'NODE_COMPILE_CACHE',
+      ...flags,
+      '--',
+      ...node,
+      server,
+      notes,
+    ],
   };
 }
 
@@ -236,7 +251,9 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     expect(printed).toMatchObject({ servers: [{ name: 'server', state: 'new' }], written: false, found: false });
     expect(await run()).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringMatching(/^new {6}mcp:server\n[^]+"name": "read_file"[^]+1 named server: 0 as before, 1 new\n$/),
+      stdout: expect.stringMatching(
+        /^new {6}mcp:server\n[\s\S]+"name": "read_file"[\s\S]+1 named server: 0 as before, 1 new\n$/,
+      ),
     });
     expect(await run('--check')).toMatchObject({ exitCode: 0 });
     expect((await connect(world)).tools.map(({ name }) => name)).toContain('test_read_file');

@@ -78,7 +78,8 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
   const locked = await lockServers(serverNames, { user, check }, host);
   const { colors } = describeStyle(host);
   const serversHold = !check || locked.servers.every(({ state }) => state === 'same');
-  if (serverNames.length > 0 && accept.length === 0) return printServers(locked, { check, json, ok: serversHold }, host);
+  if (serverNames.length > 0 && accept.length === 0)
+    return printServers(locked, { check, json, ok: serversHold }, host);
   // Tool files are only read, not run.
   const settings = await readSettings(
     { config, tools, subfolders: options.subfolders },
