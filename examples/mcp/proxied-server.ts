@@ -13,11 +13,11 @@ type Message = Parameters<MCPTransport['send']>[0];
 const program = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
 
-/** What a person does with `holdfast lock --accept mcp:files`, once they have looked at the server. */
+/** Does the work of a person's `holdfast lock --accept mcp:files`, once they have looked at the server. */
 export async function pinServer(folder: string): Promise<void> {
   const command = process.execPath;
   await using seen = await mcpTools({ name: 'files', command, args: [server, folder], stderr: 'ignore' });
-  const pin = toServerPin({ command, args: [server, '${workspace}'], environment: [] }, seen);
+  const pin = toServerPin({ command, args: [server, '<workspace>'], environment: [] }, seen);
   await writeFile(join(folder, 'holdfast.lock'), JSON.stringify({ mcp: { files: pin }, tools: {}, version: 1 }));
 }
 

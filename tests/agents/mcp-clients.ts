@@ -22,7 +22,7 @@ export function installClients(): void {
   execFileSync('npm', words, { cwd: folder, stdio: 'inherit' });
 }
 
-/** What the inspector's command line prints for a server in `directory`, directly or through the proxy. */
+/** The output of the inspector's command line for a server in `directory`, directly or through the proxy. */
 export async function inspect(
   name: ServerName,
   directory: string,

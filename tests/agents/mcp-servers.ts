@@ -46,7 +46,7 @@ export async function toCommand(name: ServerName, directory: string, wrapped: bo
   const elicit = () => ({ action: 'decline' }) as const;
   const environment = ['MEMORY_FILE_PATH'];
   await using seen = await mcpTools({ name: 'ref', command, args, env, cwd: directory, stderr: 'ignore', elicit });
-  const portable = args.map((word) => (word === directory ? '${workspace}' : word));
+  const portable = args.map((word) => (word === directory ? '<workspace>' : word));
   const pin = toServerPin({ command, args: portable, environment }, seen);
   writeFileSync(join(directory, 'holdfast.lock'), JSON.stringify({ mcp: { ref: pin }, tools: {}, version: 1 }));
   const wrap = [program, 'mcp', 'wrap', '--name', 'ref', '--env', 'MEMORY_FILE_PATH', '--'];

@@ -5,7 +5,7 @@ const usual =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|XDG_[A-Z_]+|(?:https?|no|all)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|npm_config_(?:cache|registry)|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT)$/i;
 
 /**
- * What a server gets of the environment: what every program needs, and the variables that its entry names. The keys of the client's other
+ * The variables that a server gets: those that every program needs, and those that its entry names. The keys of the client's other
  * programs do not reach it.
  */
 export function toServerEnvironment(

@@ -11,7 +11,7 @@ export type Opened =
   | { readonly type: 'held'; readonly held: HeldServer };
 
 /**
- * Starts a server as its pin says. One that nobody has looked at, or that would be started otherwise, or whose package is another one, is
+ * Starts a server as its pin says. One that was never looked at, or that would be started otherwise, or whose package is another one, is
  * held back.
  *
  * @throws HoldfastError `mcp.pins.invalid`, `tools.lock.invalid`, `guard.settings.unwritable`, and as `openServer`.
@@ -25,7 +25,7 @@ export async function openPinned(
   const pinned = readPinned(entry, mcp, host);
   if (pinned === undefined) {
     await writeOffer(entry, host);
-    return hold(entry, { code: 'mcp.unpinned', why: 'nobody has looked at it yet' });
+    return hold(entry, { code: 'mcp.unpinned', why: 'it was never looked at' });
   }
   if (mcp.startsOtherwise(pinned, toPortable(entry, host))) {
     await writeOffer(entry, host);

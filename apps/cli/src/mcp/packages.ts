@@ -18,7 +18,7 @@ export interface StartedPackage {
   readonly at: number;
   readonly prefix: string;
   readonly name: string;
-  /** What follows the name: a version, a range, a tag. */
+  /** A version, a range or a tag behind the name. */
   readonly wanted: string | undefined;
   /** True if that is one version. */
   readonly isExact: boolean;

@@ -55,7 +55,7 @@ export async function writePinned(entry: ServerName, pinned: McpServerPin, host:
   await lockServer(path, entry.name, pinned as unknown as JsonObject);
 }
 
-const here = '${workspace}';
+const here = '<workspace>';
 
 /** A start as a lock has it: the same for everyone who has the project in another folder. */
 export function toPortable({ start, user }: ServerEntry, host: PinHost): McpStart {

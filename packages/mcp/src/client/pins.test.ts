@@ -106,7 +106,7 @@ test('a served tool that drifts while a client is connected leaves the list, and
 
 test('a server that is held back offers nothing, says why, and its calls are denied and recorded', async () => {
   const session = createSession();
-  const message = 'Nobody has looked at it yet.';
+  const message = 'It was never looked at.';
   const held = { name: 'files', code: 'mcp.unpinned', message };
   const serving = serveMcp({ tools: [], held }, { sessions: keepOpen(session) });
   const [near, far] = InMemoryTransport.createLinkedPair();

@@ -38,7 +38,7 @@ export function toServerPin(
   return { ...start, ...(locked === undefined ? {} : { package: locked }), server: { name, version }, seen };
 }
 
-/** What `mcpTools` holds the server to. */
+/** The pins to which `mcpTools` holds the server. */
 export function pinsOf({ server, seen }: McpServerPin): McpPins {
   return { ...toPins(seen), server };
 }

@@ -43,7 +43,7 @@ export class ServerTools implements McpTools {
   withheld: readonly Tool[] = [];
   seen: McpSeen = toSeen(undefined, nothing);
   #unseen = new UnseenContent(nothing, undefined);
-  /** What a person has seen of the server that was found last. */
+  /** The pins that hold for the server that was found last. */
   #pins: McpPins | undefined;
 
   constructor(options: McpToolsOptions) {

@@ -15,7 +15,7 @@ import type { McpDefinition } from '../client/definition.ts';
 import type { McpTools } from '../client/imported.ts';
 import { toToolName } from '../client/names.ts';
 
-/** A server that is not started, such as one that nobody has looked at. */
+/** A server that is not started, such as one that was never looked at. */
 export interface HeldServer {
   /** Our name for it. */
   readonly name: string;
@@ -84,7 +84,7 @@ export function isMcpTools(served: ServedTools): served is McpTools {
   return 'server' in served && 'request' in served;
 }
 
-/** What a client calls of a server that is held back, whatever it may be. */
+/** Stands for any tool of a server that is held back. */
 export function toHeldTool(name: string): Tool {
   return defineTool({
     name,

@@ -4,7 +4,7 @@ import type { QuestionKind } from '../client/elicit.ts';
 
 /** The client for which a server is connected. */
 export interface FirstClient {
-  /** What its user can be asked. */
+  /** The kinds of questions that its user can be asked. */
   readonly asks: readonly QuestionKind[];
 }
 

@@ -222,7 +222,7 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok' });
   });
 
-  test('a server that nobody has looked at is not started: it offers nothing and says what a person can do', async () => {
+  test('a server that was never looked at is not started: it offers nothing and says what a person can do', async () => {
     const world = await createUnpinned();
     const { path, environment, log, notes } = world;
     const imported = await connect(world);
@@ -237,7 +237,7 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     expect(ends).toMatchObject([{ name: 'server_read_file', outcome: { kind: 'denied', code: 'mcp.unpinned' } }]);
     expect(notes()).toEqual([]);
 
-    // What the client would have started is shown to a person, and started from then on.
+    // The server that the client would have started is shown to a person, and started from then on.
     const run = (...flags: readonly string[]) =>
       runHere(['lock', '--accept', 'mcp:server', ...flags], {
         directory: path,
