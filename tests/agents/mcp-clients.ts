@@ -22,6 +22,9 @@ export function installClients(): void {
   execFileSync('npm', words, { cwd: folder, stdio: 'inherit' });
 }
 
+// On a busy machine the proxy and its server take their time.
+const patient: readonly string[] = ['--connect-timeout', '240000'];
+
 /** The output of the inspector's command line for a server in `directory`, directly or through the proxy. */
 export async function inspect(
   name: ServerName,
@@ -34,7 +37,7 @@ export async function inspect(
   writeFileSync(config, JSON.stringify({ mcpServers: { ref: { command, args, env } } }));
   const inspector = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
   const options = { cwd: directory, env: { ...process.env, HOME: directory, MCP_INSPECTOR_SECRET_STORE: 'memory' } };
-  const line = [inspector, '--cli', '--config', config, '--server', 'ref', '--cwd', directory, ...words];
+  const line = [inspector, '--cli', '--config', config, '--server', 'ref', ...patient, '--cwd', directory, ...words];
   const { stdout } = await promisify(execFile)(process.execPath, line, options);
   return JSON.parse(stdout.slice(stdout.indexOf('{'))) as Record<string, unknown>;
 }
