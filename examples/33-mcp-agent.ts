@@ -8,7 +8,7 @@ import { createMCPClient, ElicitationRequestSchema } from '@ai-sdk/mcp';
 import { readLog } from '@holdfast/session/jsonl';
 import { generateText, isStepCount } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { ProxiedServer } from './mcp/proxied-server.ts';
+import { ProxiedServer, pinServer } from './mcp/proxied-server.ts';
 
 const base = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-agent-')));
 const [home, work] = [join(base, 'home'), join(base, 'work')];
@@ -18,6 +18,7 @@ await writeFile(path, 'Version 1.\n');
 // The user's own rule.
 await writeFile(join(home, 'holdfast.policy.json'), '{ "ask": [{ "writes": "release.md" }] }');
 
+await pinServer(work);
 const proxy = new ProxiedServer(work, home);
 const client = await createMCPClient({ transport: proxy, capabilities: { elicitation: {} } });
 const questions: string[] = [];

@@ -1,14 +1,25 @@
 // The reference filesystem server behind `holdfast mcp wrap`, as a transport of the AI SDK's client.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { MCPTransport } from '@ai-sdk/mcp';
+import { mcpTools, toServerPin } from '@holdfast/mcp';
 
 type Message = Parameters<MCPTransport['send']>[0];
 
 const program = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
+
+/** Does the work of a person's `holdfast lock --accept mcp:files`, once they have looked at the server. */
+export async function pinServer(folder: string): Promise<void> {
+  const command = process.execPath;
+  await using seen = await mcpTools({ name: 'files', command, args: [server, folder], stderr: 'ignore' });
+  const pin = toServerPin({ command, args: [server, '<workspace>'], environment: [] }, seen);
+  await writeFile(join(folder, 'holdfast.lock'), JSON.stringify({ mcp: { files: pin }, tools: {}, version: 1 }));
+}
 
 /** The proxy can be killed: the next message starts another one. */
 export class ProxiedServer implements MCPTransport {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mcpTools, toServerPin } from '@holdfast/mcp';
 import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -29,17 +30,37 @@ export interface Connected {
   readonly asked: string[];
 }
 
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+}
+
+/** The command of a server in `directory`, directly or through the proxy; then it is pinned as a person would have it. */
+export async function toCommand(name: ServerName, directory: string, wrapped: boolean): Promise<ServerCommand> {
+  const file = join(folder, 'node_modules', '@modelcontextprotocol', `server-${name}`, 'dist', 'index.js');
+  const home = join(directory, 'home');
+  const env = { HOME: home, HOLDFAST_HOME: home, MEMORY_FILE_PATH: join(directory, `memory-${wrapped}.json`) };
+  const [command, args] = [process.execPath, [file, ...(name === 'filesystem' ? [directory] : [])]];
+  if (!wrapped) return { command, args, env };
+  const elicit = () => ({ action: 'decline' }) as const;
+  const environment = ['MEMORY_FILE_PATH'];
+  await using seen = await mcpTools({ name: 'ref', command, args, env, cwd: directory, stderr: 'ignore', elicit });
+  const portable = args.map((word) => (word === directory ? '<workspace>' : word));
+  const pin = toServerPin({ command, args: portable, environment }, seen);
+  writeFileSync(join(directory, 'holdfast.lock'), JSON.stringify({ mcp: { ref: pin }, tools: {}, version: 1 }));
+  const wrap = [program, 'mcp', 'wrap', '--name', 'ref', '--env', 'MEMORY_FILE_PATH', '--'];
+  return { command, args: ['--conditions=holdfast-source', ...wrap, command, ...args], env };
+}
+
 /** Connects to a server in `directory`, directly or through the proxy. */
 export async function connect(name: ServerName, directory: string, wrapped: boolean): Promise<Connected> {
-  const file = join(folder, 'node_modules', '@modelcontextprotocol', `server-${name}`, 'dist', 'index.js');
-  const server = [process.execPath, file, ...(name === 'filesystem' ? [directory] : [])];
-  const wrap = [process.execPath, '--conditions=holdfast-source', program, 'mcp', 'wrap', '--name', 'ref', '--'];
-  const [command = '', ...args] = wrapped ? [...wrap, ...server] : server;
+  const { command, args, env } = await toCommand(name, directory, wrapped);
   const client = new Client(
     { name: 'test', version: '1.0.0' },
     {
       versionNegotiation: { mode: 'legacy' },
-      // The proxy tells a server that its client can be asked; a server may list other tools where it cannot.
+      // A server may list other tools where its client cannot be asked; the proxy declares what its client does.
       capabilities: { elicitation: { form: {}, url: {} } },
     },
   );
@@ -48,9 +69,7 @@ export async function connect(name: ServerName, directory: string, wrapped: bool
     asked.push(params.message);
     return { action: 'accept', content: { approve: true } };
   });
-  const home = join(directory, 'home');
-  const env = { HOME: home, HOLDFAST_HOME: home, MEMORY_FILE_PATH: join(directory, `memory-${wrapped}.json`) };
-  await client.connect(new StdioClientTransport({ command, args, env, cwd: directory, stderr: 'ignore' }));
+  await client.connect(new StdioClientTransport({ command, args: [...args], env, cwd: directory, stderr: 'ignore' }));
   return { client, asked };
 }
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHookWorld, type HookWorld } from '../testing/test-hook.ts';
+import { runHere } from '../testing/test-program.ts';
 import { findClient, identifyProcess } from './client-process.ts';
 import { findGoverned } from './governed.ts';
 
@@ -19,6 +20,10 @@ async function startProxy({ folder, host }: HookWorld): Promise<{
   call(name: string, input: object): Promise<unknown>;
   end(signal?: 'SIGKILL'): Promise<void>;
 }> {
+  const command = ['--name', 'files', '--', ...node, server];
+  const { environment } = host;
+  const pinning = { directory: folder.path, environment, terminals: ['stdin'] as const, trusted: false };
+  expect(await runHere(['mcp', 'pin', '--accept', ...command], pinning)).toMatchObject({ exitCode: 0 });
   const words = [program, 'mcp', 'wrap', '--name', 'files', '--session', 'test', '--wait', '0.1'];
   const child: ChildProcessWithoutNullStreams = spawn(node[0], [...node.slice(1), ...words, '--', ...node, server], {
     cwd: folder.path,

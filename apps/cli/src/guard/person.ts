@@ -14,12 +14,19 @@ const marks: Readonly<Record<string, string>> = { CLAUDECODE: 'claude', GEMINI_C
  *
  * @throws HoldfastError `guard.person_required`.
  */
-export function requirePerson(what: string, { stdin, environment }: Pick<Host, 'stdin' | 'environment'>): void {
+export function requirePerson(what: string, host: Pick<Host, 'stdin' | 'environment'>): void {
+  const why = findImpostor(host);
+  if (why !== undefined) {
+    throw new HoldfastError('guard.person_required', `Only a person at a terminal can ${what}, and ${why}.`);
+  }
+}
+
+/** Why this does not run for a person; `undefined`: it does. */
+export function findImpostor({ stdin, environment }: Pick<Host, 'stdin' | 'environment'>): string | undefined {
   const mark = Object.keys(marks).find((name) => environment[name] !== undefined);
   const agent = mark === undefined ? findAgent(process.ppid) : marks[mark];
-  if (agent === undefined && stdin.isTTY === true) return;
-  const why = agent === undefined ? 'stdin is not a terminal' : `this runs below \`${agent}\``;
-  throw new HoldfastError('guard.person_required', `Only a person at a terminal can ${what}, and ${why}.`);
+  if (agent !== undefined) return `this runs below \`${agent}\``;
+  return stdin.isTTY === true ? undefined : 'stdin is not a terminal';
 }
 
 /** The agent among the processes around, where the system shows them as files. */

@@ -24,7 +24,7 @@ export function formatComparison(tools: readonly ComparedTool[], colors: Colors)
 export function countStates(
   compared: readonly Pick<ComparedTool, 'state'>[],
   same: 'as locked' | 'as before',
-  what: 'tool' | 'named tool' | 'plugin or pack' | 'named plugin or pack',
+  what: 'tool' | 'named tool' | 'plugin or pack' | 'named plugin or pack' | 'named server',
 ): string {
   const counts = (['new', 'changed', 'gone', 'refused'] as const).flatMap((state) => {
     const count = compared.filter((one) => one.state === state).length;
@@ -35,7 +35,7 @@ export function countStates(
   const named =
     length === 1
       ? `1 ${what}`
-      : `${length} ${what.replace('plugin or pack', 'plugins and packs').replace(/tool$/, 'tools')}`;
+      : `${length} ${what.replace('plugin or pack', 'plugins and packs').replace(/(tool|server)$/, '$1s')}`;
   return `${named}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
 }
 

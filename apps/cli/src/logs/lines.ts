@@ -17,6 +17,7 @@ import { CallTree, formatTold, type Told } from '../calls/tree.ts';
 import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';
 import { describeIntegrity } from './damage.ts';
 import { LeftOpen } from './left-open.ts';
+import { describeMcpRecord } from './mcp-records.ts';
 import { describeGrant, describePlan, describePlanRecord, describeProblem, describeSaid } from './plan-run.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './records.ts';
 
@@ -170,6 +171,10 @@ function describeRecord(
     case 'close-error':
     case 'subscriber-error':
       return labelText('    ', describeProblem(record), columns).map(colors.red);
+    case 'guard-noted':
+    case 'mcp-question':
+    case 'mcp-refused':
+      return wrapBlock(`  ${toPrintable(describeMcpRecord(record))}`, columns - 1).map(colors.dim);
     case 'restore':
       return [colors.dim(`  The state was restored to ${formatCount(record.toSeq, 'record')}.`)];
     case 'reset':

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { EndedWrites } from '../calls/changes.ts';
 import type { ShownFeedback } from '../calls/feedback.ts';
 import type { EndedCall, LateCall } from '../calls/line.ts';
+import type { ShownMcpRecord } from './mcp-records.ts';
 import { closedKinds, type ShownPlanRecord } from './plan-run.ts';
 
 interface Thrown {
@@ -30,6 +31,7 @@ export type ShownRecord =
     }
   | { readonly type: 'run-resume'; readonly turn: number; readonly atMs: number }
   | ShownFeedback
+  | ShownMcpRecord
   | ShownPlanRecord
   | {
       readonly type: 'approval-request';
@@ -132,6 +134,20 @@ const shownPlanRecords = [
   v.object({ type: v.literal('plan-end'), status: v.string(), atMs: v.number() }),
 ] as const;
 
+const shownMcpRecords = [
+  v.object({ type: v.literal('guard-noted'), server: v.string(), tool: v.string(), decidedIn: v.string() }),
+  v.object({ type: v.literal('mcp-question'), server: v.string(), message: v.string(), action: v.string() }),
+  v.object({
+    type: v.literal('mcp-refused'),
+    reason: v.picklist(['no-access', 'tool-name', 'request-state', 'server-request']),
+    server: v.optional(v.string()),
+    method: v.optional(v.string()),
+    name: v.optional(v.string()),
+    count: v.optional(v.number()),
+    last: v.optional(v.boolean()),
+  }),
+] as const;
+
 const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
     type: v.literal('run-start'),
@@ -148,6 +164,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     reason: v.string(),
   }),
   ...shownPlanRecords,
+  ...shownMcpRecords,
   v.object({ type: v.literal('run-resume'), turn: v.number(), atMs: v.number() }),
   v.object({
     type: v.literal('feedback'),

@@ -18,6 +18,8 @@ export interface StartedServer {
   /** The keys that differ for a server at an address. */
   readonly keys: { readonly command: Place | undefined; readonly env: Place | undefined };
   readonly type: Place | undefined;
+  /** Names of the variables that its client sets for it. */
+  readonly environment: readonly string[];
 }
 
 /** A server at an address. */
@@ -30,6 +32,8 @@ export interface RemoteServer {
     readonly url: Place;
     readonly headers: { readonly key: Place; readonly names: readonly string[] } | undefined;
     readonly type: Place | undefined;
+    /** How a program is written in place of the address: a text and a list behind it, which `bareArgs` begins, or one list. */
+    readonly bareArgs: string | undefined;
   };
 }
 
@@ -39,7 +43,7 @@ export type FoundServer = StartedServer | RemoteServer;
 const places: readonly (readonly string[])[] = [['mcpServers'], ['servers'], ['mcp'], ['mcp', 'servers']];
 
 /**
- * The servers in settings that are JSON with comments. `needsType`: only a server that says it speaks HTTP is reached.
+ * The servers in settings that are JSON with comments. `needsType`: a `url` is reached only where it says that it speaks HTTP.
  *
  * @throws HoldfastError `mcp.settings.invalid`.
  */
@@ -82,30 +86,38 @@ function toServer(name: string, node: Node, needsType: boolean): FoundServer | u
   const words = command.type === 'array' ? (command.children ?? []) : [command, ...(args?.children ?? [])];
   // Not a command that could be started: it is left alone.
   if (words.length === 0 || words.some(({ type: kind }) => kind !== 'string')) return { kind: 'remote', name };
-  const keys = { command: keyOf(command), env: keyOf(at('env')) };
+  const env = at('env') ?? at('environment');
+  const keys = { command: keyOf(command), env: keyOf(env) };
   const list = command.type === 'array' ? undefined : args;
-  return { kind: 'started', name, command, args: list, words, bareArgs: ',  "args": [', keys, type };
+  const environment = namesOf(env);
+  return { kind: 'started', name, command, args: list, words, bareArgs: jsonArgs, keys, type, environment };
+}
+
+const jsonArgs = ',  "args": [';
+
+function namesOf(node: Node | undefined): readonly string[] {
+  return node?.type === 'object' ? (node.children ?? []).map(({ children: [key] = [] }) => String(key?.value)) : [];
 }
 
 function toRemote(name: string, node: Node, needsType: boolean): RemoteServer {
   const at = (key: string): Node | undefined => findNodeAtLocation(node, [key]);
-  const [url, headers, type] = [at('url'), at('headers'), at('type')];
+  const [headers, type] = [at('headers'), at('type')];
+  const url = at('url') ?? at('httpUrl');
   const key = keyOf(url);
-  const values = headers?.type === 'object' ? (headers.children ?? []) : [];
-  const names = values.map(({ children: [one] = [] }) => String(one?.value));
+  const names = namesOf(headers);
   const canMove =
     names.every((one) => /^[A-Za-z0-9-]+$/.test(one)) &&
-    values.every(({ children }) => children?.[1]?.type === 'string');
-  const isPlain = type === undefined ? !needsType : type.value === 'http';
+    (headers?.children ?? []).every(({ children }) => children?.[1]?.type === 'string');
+  const isHttp = key?.value === 'httpUrl' || !needsType;
+  const isPlain = type === undefined ? isHttp : type.value === 'http' || type.value === 'remote';
   // Its environment would be that of a program, and other kinds of addresses are other protocols.
-  const cannot = at('env') !== undefined || at('httpUrl') !== undefined || !isPlain || !canMove;
+  const cannot =
+    at('env') !== undefined || (at('url') !== undefined && at('httpUrl') !== undefined) || !isPlain || !canMove;
   if (url?.type !== 'string' || key === undefined || cannot) return { kind: 'remote', name };
   const headerKey = keyOf(headers);
-  return {
-    kind: 'remote',
-    name,
-    reached: { key, url, headers: headerKey === undefined ? undefined : { key: headerKey, names }, type },
-  };
+  const bareArgs = type?.value === 'remote' ? undefined : jsonArgs;
+  const moved = headerKey === undefined ? undefined : { key: headerKey, names };
+  return { kind: 'remote', name, reached: { key, url, headers: moved, type, bareArgs } };
 }
 
 function keyOf(value: Node | undefined): Node | undefined {

@@ -22,7 +22,11 @@ export function findTomlServers(text: string): readonly FoundServer[] {
   return [...names].flatMap((name) => {
     const find = (key: string): Entry | undefined =>
       entries.find(({ path }) => path.length === 3 && path[0] === 'mcp_servers' && path[1] === name && path[2] === key);
-    return toServer(name, find) ?? [];
+    const inside = (key: string): readonly Entry[] =>
+      entries.filter(
+        ({ path }) => path.length === 4 && path[0] === 'mcp_servers' && path[1] === name && path[2] === key,
+      );
+    return toServer(name, find, inside) ?? [];
   });
 }
 
@@ -40,23 +44,66 @@ function parse(text: string): AST.TOMLProgram {
 function listEntries(node: AST.TOMLKeyValue, above: readonly (string | number)[], text: string): readonly Entry[] {
   const { key, value } = node;
   const path = [...above, ...key.keys.map((one) => (one.type === 'TOMLBare' ? one.name : one.value))];
-  if (value.type === 'TOMLInlineTable') return value.body.flatMap((inner) => listEntries(inner, path, text));
   const last = key.keys.at(-1)?.range[0] ?? key.range[0];
-  return [{ path, prefix: text.slice(key.range[0], last), node }];
+  const entry = { path, prefix: text.slice(key.range[0], last), node };
+  if (value.type !== 'TOMLInlineTable') return [entry];
+  return [entry, ...value.body.flatMap((inner) => listEntries(inner, path, text))];
 }
 
-function toServer(name: string, find: (key: string) => Entry | undefined): FoundServer | undefined {
+function toServer(
+  name: string,
+  find: (key: string) => Entry | undefined,
+  inside: (key: string) => readonly Entry[],
+): FoundServer | undefined {
   const [command, args] = [find('command'), find('args')];
-  if (command === undefined) return find('url') === undefined ? undefined : { kind: 'remote', name };
+  if (command === undefined) return toRemote(name, find, inside);
   const [first, list] = [toPlace(command.node.value), args === undefined ? undefined : toPlace(args.node.value)];
   const words = [first, ...(list?.children ?? [])];
   if (words.some(({ type }) => type !== 'string') || (list !== undefined && list.type !== 'array')) {
     return { kind: 'remote', name };
   }
-  const isInline = command.node.parent.type === 'TOMLInlineTable';
-  const bareArgs = `${isInline ? ', ' : '\n'}${command.prefix}args  = [`;
-  const keys = { command: undefined, env: undefined };
-  return { kind: 'started', name, command: first, args: list, words, bareArgs, keys, type: undefined };
+  const env = find('env');
+  const keys = { command: keyOf(command), env: env === undefined ? undefined : keyOf(env) };
+  const environment = inside('env').map(({ path }) => String(path[3]));
+  const bareArgs = toBareArgs(command);
+  return { kind: 'started', name, command: first, args: list, words, bareArgs, keys, type: undefined, environment };
+}
+
+/** Codex reads a token and headers from variables of its own, which a program of its does not get: such a server is left alone. */
+function toRemote(
+  name: string,
+  find: (key: string) => Entry | undefined,
+  inside: (key: string) => readonly Entry[],
+): FoundServer | undefined {
+  const url = find('url');
+  if (url === undefined) return undefined;
+  const place = toPlace(url.node.value);
+  const headers = find('http_headers');
+  const given = inside('http_headers');
+  const canMove =
+    (headers !== undefined || given.length === 0) &&
+    given.every(({ path, node }) => /^[A-Za-z0-9-]+$/.test(String(path[3])) && toPlace(node.value).type === 'string');
+  const isOther = ['bearer_token_env_var', 'env_http_headers', 'env'].some(
+    (key) => find(key) !== undefined || inside(key).length > 0,
+  );
+  if (place.type !== 'string' || !canMove || isOther) return { kind: 'remote', name };
+  const names = given.map(({ path }) => String(path[3]));
+  const moved = headers === undefined ? undefined : { key: keyOf(headers), names };
+  const bareArgs = toBareArgs(url);
+  return { kind: 'remote', name, reached: { key: keyOf(url), url: place, headers: moved, type: undefined, bareArgs } };
+}
+
+/** Two spaces, as no person writes it. */
+function toBareArgs({ node, prefix }: Entry): string {
+  return `${node.parent.type === 'TOMLInlineTable' ? ', ' : '\n'}${prefix}args  = [`;
+}
+
+/** The last one, where several are written with dots. */
+function keyOf({ node }: Entry): Place {
+  const last = node.key.keys.at(-1) ?? node.key;
+  const [from, to] = last.range;
+  const value = last.type === 'TOMLBare' ? last.name : last.type === 'TOMLQuoted' ? last.value : undefined;
+  return { offset: from, length: to - from, type: 'string', value };
 }
 
 function toPlace(node: AST.TOMLContentNode): Place & { readonly children?: Place['children'] } {

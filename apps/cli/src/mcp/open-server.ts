@@ -1,6 +1,7 @@
-import type { McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
+import type { FirstClient, McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
+import { toServerEnvironment } from './environment.ts';
 import type { McpPackage } from './load.ts';
 import type { ServerEntry } from './pins.ts';
 
@@ -8,27 +9,35 @@ export interface OpenServerOptions {
   readonly pins?: McpPins | undefined;
   readonly trustAnnotations?: boolean;
   readonly onEvent?: (event: McpEvent) => void;
+  /** Whose user its questions go to. A server may list other tools where it cannot ask. Default: one that can be asked everything. */
+  readonly client?: FirstClient;
 }
 
 /**
- * Starts a server as its client would, in the same folder with the same environment, or connects to one.
+ * Starts a server in its client's folder, with the variables that its entry names, or connects to one.
  *
  * @throws HoldfastError `usage.invalid` (`header_missing`), and as `mcpTools`.
  */
 export async function openServer(
-  entry: ServerEntry,
+  { name, start }: ServerEntry,
   { mcpTools }: Pick<McpPackage, 'mcpTools'>,
-  { pins, trustAnnotations = false, onEvent }: OpenServerOptions,
+  { pins, trustAnnotations = false, onEvent, client }: OpenServerOptions,
   host: Host,
 ): Promise<McpTools> {
   const options: McpToolsOptions = {
-    name: entry.name,
-    ...('url' in entry
-      ? { url: entry.url, headers: readHeaders(entry.headers, host) }
-      : { command: entry.command, args: entry.args, env: toEnvironment(host.environment), cwd: host.directory }),
+    name,
+    ...('url' in start
+      ? { url: start.url, headers: readHeaders(start.headers, host) }
+      : {
+          command: start.command,
+          args: start.args,
+          env: toServerEnvironment(start.environment, host),
+          cwd: host.directory,
+        }),
     inputs: 'declared',
     // The user of the client answers its questions.
     elicit: 'client',
+    ...(client === undefined ? {} : { asks: client.asks }),
     // The policies decide, as they do for a coding agent.
     dangerous: false,
     ...(trustAnnotations ? { trust: 'annotations' } : {}),
@@ -45,12 +54,5 @@ function readHeaders(names: readonly string[], { environment }: Host): Record<st
       if (value !== undefined) return [name, value];
       throw usageError('header_missing', `\`--header ${name}\` needs the header's value in the variable \`${name}\`.`);
     }),
-  );
-}
-
-/** The client has set the variables of the server for this process. */
-function toEnvironment(environment: Host['environment']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }

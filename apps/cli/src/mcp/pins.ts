@@ -1,96 +1,76 @@
-import { createHash } from 'node:crypto';
-import { basename, join } from 'node:path';
-import { HoldfastError, type Json } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
-import type { McpPins, McpTools } from '@holdfast/mcp';
-import { readText, writeText } from '../guard/files.ts';
-import { guardFolder } from '../guard/place.ts';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { HoldfastError, type JsonObject } from '@holdfast/core';
+import { lockServer, readLockedServer } from '@holdfast/loader/internal';
+import type { McpServerPin, McpStart } from '@holdfast/mcp';
+import { findWorkFolder } from '../guard/place.ts';
 import type { Host } from '../terminal/host.ts';
+import { userFolder } from '../user/folder.ts';
+import { lockName } from '../workspace/toolset.ts';
+import type { McpPackage } from './load.ts';
 
-/** A program that is started, or an address with the names of the headers to send: their values are in variables of that name. */
-export type ServerPlace =
-  | { readonly command: string; readonly args: readonly string[] }
-  | { readonly url: string; readonly headers: readonly string[] };
-
-/** A server as a client uses it. */
-export type ServerEntry = { readonly name: string } & ServerPlace;
-
-/** A server as a person has seen it. Names and values of its environment are not part of it. */
-export type PinnedServer = ServerEntry & {
-  readonly version: 1;
-  readonly server: { readonly name: string; readonly version: string };
-  readonly pins: McpPins;
-  /** The texts behind the pins, for showing what changed. */
-  readonly seen: Json;
-};
-
-export function toPinned(entry: ServerEntry, { server, pins, seen }: McpTools): PinnedServer {
-  return {
-    ...entry,
-    version: 1,
-    server: { name: server.info.name, version: server.info.version },
-    pins,
-    seen: { server: { name: server.info.name, version: server.info.version }, ...seen },
-  };
+/** A server as a client's configuration has it. */
+export interface ServerEntry {
+  readonly name: string;
+  /** True for a server of the user, which is in the user's own lock; otherwise it is the project's. */
+  readonly user: boolean;
+  readonly start: McpStart;
 }
 
-/** `undefined`: not pinned. @throws HoldfastError `mcp.pins.invalid`, `guard.settings.unreadable`. */
-export async function readPinned(entry: ServerEntry, host: Host): Promise<PinnedServer | undefined> {
-  const path = pinsPath(entry, host);
-  const text = await readText(path);
-  if (text === undefined) return undefined;
-  let found: unknown;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    found = undefined;
-  }
-  if (isPinned(found)) return found;
-  throw new HoldfastError(
-    'mcp.pins.invalid',
-    `\`${path}\` does not hold the pins of a server. Delete it, and pin the server again.`,
-    {
-      data: { path },
-    },
-  );
+export type ServerName = Pick<ServerEntry, 'name' | 'user'>;
+
+type PinHost = Pick<Host, 'environment' | 'directory'>;
+
+/** The lock that has the pin of a server. */
+export function findLockPath({ user }: Pick<ServerEntry, 'user'>, host: PinHost): string {
+  return join(user ? userFolder(host) : findProject(host), lockName);
 }
 
-function isPinned(found: unknown): found is PinnedServer {
-  if (!isPlainObject(found) || found['version'] !== 1) return false;
-  const { pins } = found;
-  if (!isPlainObject(pins)) return false;
-  return ['tools', 'resources', 'templates', 'prompts'].every((kind) => {
-    const digests = pins[kind];
-    return isPlainObject(digests) && Object.values(digests).every(isDigest);
-  });
+/** The project's folder, on top of its Git worktree. */
+export function findProject({ directory }: Pick<Host, 'directory'>): string {
+  return findWorkFolder(directory, existsSync).workspace;
 }
 
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+/** `undefined`: not pinned. @throws HoldfastError `mcp.pins.invalid`, `tools.lock.invalid`. */
+export function readPinned(
+  entry: ServerName,
+  { readServerPin }: Pick<McpPackage, 'readServerPin'>,
+  host: PinHost,
+): McpServerPin | undefined {
+  const path = findLockPath(entry, host);
+  const found = readLockedServer(path, entry.name);
+  if (found === undefined) return undefined;
+  const pinned = readServerPin(found);
+  if (pinned !== undefined) return pinned;
+  const message = `\`${path}\` has no usable pin under \`mcp.${entry.name}\`. Remove it there, and pin the server again.`;
+  throw new HoldfastError('mcp.pins.invalid', message, { data: { path, server: entry.name } });
 }
 
-export async function writePinned(pinned: PinnedServer, host: Host): Promise<void> {
-  await writeText(pinsPath(pinned, host), `${JSON.stringify(pinned, null, 2)}\n`);
+/** @throws HoldfastError `tools.lock.invalid`. */
+export async function writePinned(entry: ServerName, pinned: McpServerPin, host: PinHost): Promise<void> {
+  const path = findLockPath(entry, host);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // JSON by construction; TypeScript cannot see that of an interface.
+  await lockServer(path, entry.name, pinned as unknown as JsonObject);
 }
 
-function pinsPath(entry: ServerEntry, host: Host): string {
-  const words = 'url' in entry ? [entry.url] : [entry.command, ...entry.args];
-  const digest = createHash('sha256')
-    .update(JSON.stringify([entry.name, ...words]))
-    .digest('hex')
-    .slice(0, 24);
-  return join(guardFolder(host), 'mcp', `${digest}.json`);
+const here = '<workspace>';
+
+/** A start as a lock has it: the same for everyone who has the project in another folder. */
+export function toPortable({ start, user }: ServerEntry, host: PinHost): McpStart {
+  const project = findProject(host);
+  if (user || 'url' in start) return start;
+  const replace = (word: string): string =>
+    word === project || word.startsWith(`${project}/`) ? `${here}${word.slice(project.length)}` : word;
+  return { ...start, command: replace(start.command), args: start.args.map(replace) };
 }
 
-const starters: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx']);
-
-/** The package that a package manager would start without a pinned version; `undefined`: none. */
-export function findUnversioned(place: ServerPlace): string | undefined {
-  if ('url' in place) return undefined;
-  const { command, args } = place;
-  if (!starters.has(basename(command).replace(/\.(?:cmd|exe)$/, ''))) return undefined;
-  const name = args.find((word) => !word.startsWith('-'));
-  // `@scope/name@1.2.3`, `name==1.2.3`; a path is not a package.
-  const isVersioned = name === undefined || /.@\d+\.\d+\.\d+|==\d/.test(name) || /^\.{0,2}\//.test(name);
-  return isVersioned ? undefined : name;
+/** The inverse of `toPortable`. */
+export function fromPortable(start: McpStart, user: boolean, host: PinHost): McpStart {
+  const project = findProject(host);
+  if (user || 'url' in start) return start;
+  const replace = (word: string): string =>
+    word === here || word.startsWith(`${here}/`) ? `${project}${word.slice(here.length)}` : word;
+  return { ...start, command: replace(start.command), args: start.args.map(replace) };
 }

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { type SettingsFormat, unwrapServers, wrapServers } from './settings.ts';
 
 const program = ['/usr/bin/node', '/opt/holdfast/bin.js'];
-const words = (name: string, command: string): string =>
-  `"/opt/holdfast/bin.js", "mcp", "wrap", "--name", "${name}", "--", "${command}"`;
+const json = { format: 'json', user: false } as const;
+const toml = { format: 'toml', user: false } as const;
+const words = (name: string, command: string, variable?: string): string =>
+  `"/opt/holdfast/bin.js", "mcp", "wrap", "--name", "${name}", ${variable === undefined ? '' : `"--env", "${variable}", `}"--", "${command}"`;
 
 const settings = {
   '.mcp.json': `{
@@ -59,33 +61,33 @@ dotted.command = "dotted"
 `;
 
 test("Codex's config.toml is wrapped where it starts a program, and restored to the byte", () => {
-  const wrapped = wrapServers(codex, program, 'toml');
+  const wrapped = wrapServers(codex, program, toml);
   expect(wrapped.entries).toEqual([
     { name: 'files', state: 'changed' },
     { name: 'Bare One', state: 'changed' },
-    { name: 'far', state: 'remote' },
+    { name: 'far', state: 'changed' },
     { name: 'empty', state: 'changed' },
     { name: 'inline', state: 'changed' },
     { name: 'dotted', state: 'changed' },
   ]);
   expect(wrapped.text).toContain(
-    `command = "/usr/bin/node" # 'literal'\nargs = [${words('files', '').slice(0, -2)}'npx', \n`,
+    `command = "/usr/bin/node" # 'literal'\nargs = [${words('files', '', 'TOKEN').slice(0, -2)}'npx', \n`,
   );
   expect(wrapped.text).toContain(`command = "/usr/bin/node"\nargs  = [${words('bare-one', 'bare')}] # alone`);
   expect(wrapped.text).toContain(`inline = { command = "/usr/bin/node", args  = [${words('inline', 'inline')}] }`);
   expect(wrapped.text).toContain(`dotted.command = "/usr/bin/node"\ndotted.args  = [${words('dotted', 'dotted')}]`);
   expect(wrapped.text).toContain('command = "not a server"');
-  expect(wrapServers(wrapped.text, program, 'toml').text).toBe(wrapped.text);
+  expect(wrapServers(wrapped.text, program, toml).text).toBe(wrapped.text);
   expect(unwrapServers(wrapped.text, 'toml').text).toBe(codex);
   expect(unwrapServers(wrapped.text.replace('gpt-5', 'gpt-6'), 'toml').text).toBe(codex.replace('gpt-5', 'gpt-6'));
 });
 
 test.each(['[mcp_servers', 'a = ', '{ "mcpServers": {} }'])('a config.toml that is not TOML is refused: %j', (text) => {
-  expect(() => wrapServers(text, program, 'toml')).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
+  expect(() => wrapServers(text, program, toml)).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
 });
 
 test('an address is reached by our program; headers become its environment, variables and all', () => {
-  const { text, entries } = wrapServers(settings['.cursor/mcp.json'], program);
+  const { text, entries } = wrapServers(settings['.cursor/mcp.json'], program, json);
   expect(entries).toEqual([{ name: 'far', state: 'changed' }]);
   expect(text).toBe(
     `{ "mcpServers": { "far" : { "command" : "/usr/bin/node",  "args": ["/opt/holdfast/bin.js", "mcp", "wrap", "--name", "far", "--header", "X-Key", "--url", "https://example.com/mcp"], "env" : { "X-Key": "\${env:KEY}" } } } }`,
@@ -104,19 +106,96 @@ test.each<{ text: string; format?: SettingsFormat }>([
   // Events sent by the server alone.
   { text: '{ "mcpServers": { "a": { "url": "https://a" } } }', format: 'gemini' },
 ])('an address that is not reached is left alone: $text', ({ text, format = 'json' }) => {
-  expect(wrapServers(text, program, format)).toEqual({ text, entries: [{ name: 'a', state: 'remote' }] });
+  expect(wrapServers(text, program, { format, user: false })).toEqual({
+    text,
+    entries: [{ name: 'a', state: 'remote' }],
+  });
+});
+
+const reach = (more: string): string => `"/opt/holdfast/bin.js", "mcp", "wrap", ${more}`;
+
+test.each<{ what: string; text: string; format: SettingsFormat; wrapped: string }>([
+  {
+    what: "Gemini's httpUrl",
+    format: 'gemini',
+    text: '{ "mcpServers": { "a": { "httpUrl": "https://a", "headers": { "X-Key": "$KEY" }, "timeout": 5 } } }',
+    wrapped: `{ "mcpServers": { "a": { "command": "/usr/bin/node",  "args": [${reach('"--url", "https://a", "--name", "a", "--header", "X-Key"')}], "env": { "X-Key": "$KEY" }, "timeout": 5 } } }`,
+  },
+  {
+    what: "Gemini's url with a type",
+    format: 'gemini',
+    text: '{ "mcpServers": { "a": { "url": "https://a", "type": "http" } } }',
+    wrapped: `{ "mcpServers": { "a": { "command": "/usr/bin/node",  "args": [${reach('"--name", "a", "--url", "https://a"')}], "type": "stdio" } } }`,
+  },
+  {
+    what: "opencode's remote",
+    format: 'json',
+    text: '{ "mcp": { "a": { "type": "remote", "url": "https://a", "enabled": true, "headers": { "X-Key": "{env:KEY}" } } } }',
+    wrapped: `{ "mcp": { "a": { "type": "local", "command": ["/usr/bin/node", ${reach('"--name", "a", "--header", "X-Key", "--url", "https://a"')}], "enabled": true, "environment": { "X-Key": "{env:KEY}" } } } }`,
+  },
+  {
+    what: "Codex's url",
+    format: 'toml',
+    text: '[mcp_servers.a]\nurl = \'https://a\' # why\nhttp_headers = { X-Key = "v" }\nenabled = true\n',
+    wrapped: `[mcp_servers.a]\ncommand = "/usr/bin/node"\nargs  = [${reach('"--name", "a", "--header", "X-Key", "--url", \'https://a\'')}] # why\nenv = { X-Key = "v" }\nenabled = true\n`,
+  },
+  {
+    what: "Codex's url in one line",
+    format: 'toml',
+    text: '[mcp_servers]\na = { url = "https://a" }\n',
+    wrapped: `[mcp_servers]\na = { command = "/usr/bin/node", args  = [${reach('"--name", "a", "--url", "https://a"')}] }\n`,
+  },
+  {
+    what: "Codex's url with dots",
+    format: 'toml',
+    text: '[mcp_servers]\na.url = "https://a"\n',
+    wrapped: `[mcp_servers]\na.command = "/usr/bin/node"\na.args  = [${reach('"--name", "a", "--url", "https://a"')}]\n`,
+  },
+])('$what is reached by our program, and restored to the byte', ({ text, format, wrapped }) => {
+  const found = wrapServers(text, program, { format, user: false });
+  expect(found).toEqual({ text: wrapped, entries: [{ name: 'a', state: 'changed' }] });
+  expect(wrapServers(wrapped, program, { format, user: false }).text).toBe(wrapped);
+  expect(unwrapServers(wrapped, format).text).toBe(text);
+  if (format === 'toml') return;
+  // As an editor writes it again.
+  const formatted = JSON.stringify(JSON.parse(wrapped), null, 2);
+  expect(JSON.parse(unwrapServers(formatted, format).text)).toEqual(JSON.parse(text));
+});
+
+test.each([
+  'bearer_token_env_var = "TOKEN"',
+  'env_http_headers = { X-Key = "KEY" }',
+  'http_headers = { "a b" = "v" }',
+  'http_headers = { X-Key = 1 }',
+  '[mcp_servers.a.http_headers]\nX-Key = "v"',
+])("an address of Codex's that needs more than our program gets is left alone: %s", (line) => {
+  const text = `[mcp_servers.a]\nurl = "https://a"\n${line}\n`;
+  expect(wrapServers(text, program, toml)).toEqual({ text, entries: [{ name: 'a', state: 'remote' }] });
+});
+
+test("the user's own servers say so, and every server says which variables its client sets", () => {
+  const text =
+    '{ "mcpServers": { "a": { "command": "x", "env": { "A": "1", "B": "2" } } }, "mcp": { "b": { "command": ["y"], "environment": { "C": "3" } } } }';
+  const wrapped = wrapServers(text, program, { format: 'json', user: true }).text;
+  expect(wrapped).toContain('"--name", "a", "--user", "--env", "A", "--env", "B", "--", "x"');
+  expect(wrapped).toContain('"--name", "b", "--user", "--env", "C", "--", "y"');
+  expect(unwrapServers(wrapped).text).toBe(text);
+  const codexText = '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.env]\nTOKEN = "1"\n';
+  const codexWrapped = wrapServers(codexText, program, toml).text;
+  expect(codexWrapped).toContain('"--env", "TOKEN", "--", "x"');
+  expect(unwrapServers(codexWrapped, 'toml').text).toBe(codexText);
 });
 
 test("a server's own `--url` is not taken for ours", () => {
   const text = '{ "mcpServers": { "a": { "command": "npx", "args": ["server", "--url", "https://a"] } } }';
-  expect(unwrapServers(wrapServers(text, program).text).text).toBe(text);
+  expect(unwrapServers(wrapServers(text, program, json).text).text).toBe(text);
 });
 
 test.each(Object.entries(settings))('%s is wrapped where it starts a program, and restored to the byte', (_, text) => {
-  const wrapped = wrapServers(text, program);
+  const wrapped = wrapServers(text, program, json);
   expect(wrapped.entries.some(({ state }) => state === 'changed')).toBe(true);
   expect(wrapped.text).not.toBe(text);
-  const again = wrapServers(wrapped.text, program);
+  const again = wrapServers(wrapped.text, program, json);
   expect(again.text).toBe(wrapped.text);
   expect(again.entries.every(({ state }) => state !== 'changed')).toBe(true);
   expect(unwrapServers(wrapped.text).text).toBe(text);
@@ -124,7 +203,7 @@ test.each(Object.entries(settings))('%s is wrapped where it starts a program, an
 });
 
 test('the words go in front of the command, and nothing else moves', () => {
-  const { text, entries } = wrapServers(settings['.mcp.json'], program);
+  const { text, entries } = wrapServers(settings['.mcp.json'], program, json);
   expect(entries).toEqual([
     { name: 'Files Server', state: 'changed' },
     { name: 'far', state: 'changed' },
@@ -132,7 +211,7 @@ test('the words go in front of the command, and nothing else moves', () => {
     { name: 'empty', state: 'changed' },
   ]);
   expect(text).toContain(
-    `"command": "/usr/bin/node", /* why */ "args": [${words('files-server', 'npx')}, "-y", /* pinned */ "@acme/files@1.2.3", "."],`,
+    `"command": "/usr/bin/node", /* why */ "args": [${words('files-server', 'npx', 'TOKEN')}, "-y", /* pinned */ "@acme/files@1.2.3", "."],`,
   );
   expect(text).toContain(`"env": { "TOKEN": "CANARY-7431" }, "x-own": [1, 2,],`);
   expect(text).toContain(`"args": [${words('empty', 'server')} ]`);
@@ -144,13 +223,13 @@ test.each([['--'], ['--session', 'work', '--'], ['--name', 'a', '--wait', '5', '
     const toText = (command: string, args: readonly string[]): string =>
       JSON.stringify({ mcpServers: { a: { command, args } } });
     const text = toText('holdfast', ['mcp', 'wrap', ...flags, 'npx', 'server']);
-    expect(wrapServers(text, program).text).toBe(text);
+    expect(wrapServers(text, program, json).text).toBe(text);
     expect(unwrapServers(text).text).toBe(toText('npx', ['server']));
   },
 );
 
 test('what was changed since stays when the words are taken out', () => {
-  const wrapped = wrapServers(settings['claude.json'], program).text;
+  const wrapped = wrapServers(settings['claude.json'], program, json).text;
   const changed = wrapped.replace('"numStartups":3', '"numStartups":4').replace('"1"', '"1","2"');
   const expected = settings['claude.json'].replace('"numStartups":3', '"numStartups":4').replace('"1"', '"1","2"');
   expect(unwrapServers(changed).text).toBe(expected);
@@ -159,7 +238,7 @@ test('what was changed since stays when the words are taken out', () => {
 test.each(['', '[]', '{', '{"mcpServers": }', 'mcpServers: {}'])(
   'settings that are not JSON are refused: %j',
   (text) => {
-    for (const edit of [() => wrapServers(text, program), () => unwrapServers(text)])
+    for (const edit of [() => wrapServers(text, program, json), () => unwrapServers(text)])
       expect(edit).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
   },
 );
@@ -172,7 +251,7 @@ test.each([
   '{ "mcpServers": { "a": null } }',
   '{ "scripts": { "a": { "command": "x" } } }',
 ])('what is not the command of a server is left alone: %s', (text) => {
-  expect(wrapServers(text, program).text).toBe(text);
+  expect(wrapServers(text, program, json).text).toBe(text);
 });
 
 test('any servers are restored to the byte, however the file is indented', () => {
@@ -185,7 +264,7 @@ test('any servers are restored to the byte, however the file is indented', () =>
       fc.constantFrom(undefined, 2, '\t'),
       (servers, key, indent) => {
         const text = JSON.stringify({ before: [servers], [key]: servers, after: 1 }, null, indent);
-        expect(unwrapServers(wrapServers(text, program).text).text).toBe(text);
+        expect(unwrapServers(wrapServers(text, program, json).text).text).toBe(text);
       },
     ),
   );

@@ -21,26 +21,27 @@ interface Edit {
   readonly text: string;
 }
 
+export interface WrapSettings {
+  readonly format: SettingsFormat;
+  /** True for the user's own settings: the pins of their servers are in the user's lock. */
+  readonly user: boolean;
+}
+
 /**
  * Puts `program` with `mcp wrap` in front of the command of each server, and in place of an address. Nothing else moves: comments, order,
  * unknown keys, environments and variables stay as they are written.
  *
  * @throws HoldfastError `mcp.settings.invalid`.
  */
-export function wrapServers(text: string, program: readonly string[], format: SettingsFormat = 'json'): EditedSettings {
-  const toWords = (name: string): readonly string[] => [
-    ...program.slice(1),
-    'mcp',
-    'wrap',
-    '--name',
-    toServerName(name),
-  ];
-  const [head = ''] = program;
+export function wrapServers(text: string, program: readonly string[], { format, user }: WrapSettings): EditedSettings {
+  const [head = '', ...before] = program;
   return editServers(text, format, (server) => {
-    const { name } = server;
-    if (server.kind === 'remote') return reachAddress(text, server, { head, rest: toWords(name) });
+    const named = ['--name', toServerName(server.name), ...(user ? ['--user'] : [])];
+    const wrap = [...before, 'mcp', 'wrap'];
+    if (server.kind === 'remote') return reachAddress(text, server, { head, wrap, named, format });
     if (findWrapped(server) !== undefined || findAddress(server) !== undefined) return undefined;
-    return replaceHead(text, server, { head, rest: [...toWords(name), '--'] });
+    const variables = server.environment.flatMap((name) => ['--env', name]);
+    return replaceHead(text, server, { head, rest: [...wrap, ...named, ...variables, '--'] });
   });
 }
 
@@ -51,7 +52,7 @@ export function unwrapServers(text: string, format: SettingsFormat = 'json'): Ed
     const own = findWrapped(server);
     if (own !== undefined) return restoreHead(text, server, own);
     const address = findAddress(server);
-    return address === undefined ? undefined : restoreAddress(text, server, address);
+    return address === undefined ? undefined : restoreAddress(text, server, { ...address, format });
   });
 }
 
@@ -62,10 +63,14 @@ function findWrapped({ words }: StartedServer): Place | undefined {
   return end === -1 ? undefined : words[end + 1];
 }
 
-/** The address behind our words, which is the last one. */
-function findAddress({ words, args }: StartedServer): Place | undefined {
-  const isReached = args !== undefined && findWrap(words) !== -1 && words.at(-2)?.value === '--url';
-  return isReached ? words.at(-1) : undefined;
+/** The address among our words. Where it is `httpUrl` it stands in front of the name, else at the end. */
+function findAddress({ words }: StartedServer): { readonly url: Place; readonly isHttpUrl: boolean } | undefined {
+  const at = findWrap(words);
+  if (at === -1 || words.some(({ value }) => value === '--')) return undefined;
+  const [flag, first] = [words[at + 2], words[at + 3]];
+  if (flag?.value === '--url' && first !== undefined) return { url: first, isHttpUrl: true };
+  const last = words.at(-1);
+  return words.at(-2)?.value === '--url' && last !== undefined ? { url: last, isHttpUrl: false } : undefined;
 }
 
 function findWrap(words: readonly Place[]): number {
@@ -151,36 +156,66 @@ function restoreHead(text: string, { command, args, bareArgs }: StartedServer, o
   ];
 }
 
+interface ReachWords {
+  readonly head: string;
+  readonly wrap: readonly string[];
+  readonly named: readonly string[];
+  readonly format: SettingsFormat;
+}
+
 /** Starts our program, which reaches the address; headers become the environment of the entry, where the client keeps them to itself. */
-function reachAddress(text: string, { reached }: RemoteServer, { head, rest }: OurWords): readonly Edit[] | undefined {
+function reachAddress(
+  text: string,
+  { reached }: RemoteServer,
+  { head, wrap, named, format }: ReachWords,
+): readonly Edit[] | undefined {
   if (reached === undefined) return undefined;
-  const { key, url, headers, type } = reached;
+  const { key, url, headers, type, bareArgs } = reached;
   const flags = (headers?.names ?? []).flatMap((name) => ['--header', name]);
-  const words = [...rest, ...flags, '--url'].map((word) => JSON.stringify(word));
-  const put = `${JSON.stringify(head)},  "args": [${[...words, rawOf(text, url)].join(', ')}]`;
+  const quote = (words: readonly string[]): readonly string[] => words.map((word) => JSON.stringify(word));
+  const place = [JSON.stringify('--url'), rawOf(text, url)];
+  const words =
+    key.value === 'httpUrl'
+      ? [...quote(wrap), ...place, ...quote([...named, ...flags])]
+      : [...quote([...wrap, ...named, ...flags]), ...place];
+  const list = words.join(', ');
+  const first = JSON.stringify(head);
+  const put = (name: string): string => (format === 'toml' ? name : JSON.stringify(name));
+  const isOneList = bareArgs === undefined;
   return [
-    { ...rangeOf(key), text: '"command"' },
-    { ...rangeOf(url), text: put },
-    ...(headers === undefined ? [] : [{ ...rangeOf(headers.key), text: '"env"' }]),
-    ...(type === undefined ? [] : [{ ...rangeOf(type), text: '"stdio"' }]),
+    { ...rangeOf(key), text: put('command') },
+    { ...rangeOf(url), text: isOneList ? `[${first}, ${list}]` : `${first}${bareArgs}${list}]` },
+    ...(headers === undefined ? [] : [{ ...rangeOf(headers.key), text: put(isOneList ? 'environment' : 'env') }]),
+    ...(type === undefined ? [] : [{ ...rangeOf(type), text: put(isOneList ? 'local' : 'stdio') }]),
   ];
 }
 
 function restoreAddress(
   text: string,
-  { command, args, words, keys, type }: StartedServer,
-  url: Place,
+  { command, args, words, keys, type, bareArgs }: StartedServer,
+  { url, isHttpUrl, format }: { readonly url: Place; readonly isHttpUrl: boolean; readonly format: SettingsFormat },
 ): readonly Edit[] {
-  const between = args === undefined ? '' : text.slice(rangeOf(command).to, args.offset);
+  const isOneList = command.type === 'array';
+  const between = args === undefined ? '' : text.slice(rangeOf(command).to, args.offset + 1);
+  const isOurs = isOneList || spacesOut(between) === spacesOut(bareArgs);
   // A list that a person has moved is theirs.
-  if (args === undefined || keys.command === undefined || !/^\s*,\s*"args"\s*:\s*$/.test(between)) return [];
+  if (!isOurs || keys.command === undefined) return [];
   const hasHeaders = words.some(({ value }) => value === '--header') && keys.env !== undefined;
+  const put = (name: string): string => (format === 'toml' ? name : JSON.stringify(name));
+  const { to } = rangeOf(args ?? command);
   return [
-    { ...rangeOf(keys.command), text: '"url"' },
-    { from: command.offset, to: rangeOf(args).to, text: rawOf(text, url) },
-    ...(hasHeaders && keys.env !== undefined ? [{ ...rangeOf(keys.env), text: '"headers"' }] : []),
-    ...(type === undefined ? [] : [{ ...rangeOf(type), text: '"http"' }]),
+    { ...rangeOf(keys.command), text: put(isHttpUrl ? 'httpUrl' : 'url') },
+    { from: command.offset, to, text: rawOf(text, url) },
+    ...(hasHeaders && keys.env !== undefined
+      ? [{ ...rangeOf(keys.env), text: put(format === 'toml' ? 'http_headers' : 'headers') }]
+      : []),
+    ...(type === undefined ? [] : [{ ...rangeOf(type), text: put(isOneList ? 'remote' : 'http') }]),
   ];
+}
+
+/** An editor writes lists and spaces again. */
+function spacesOut(text: string): string {
+  return text.replaceAll(/\s/g, '');
 }
 
 function rawOf(text: string, { offset, length }: Place): string {

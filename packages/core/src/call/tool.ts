@@ -70,7 +70,10 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * one `timeoutMs` covers all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: no retry.
    */
   readonly retry?: ToolRetry;
-  /** True if `execute` first prepares, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
+  /**
+   * True if `execute` first prepares, then calls `context.begin()`; a call that ends before that is never in doubt, and ends as `denied` if
+   * `execute` throws a `HoldfastError` whose `data` has `denies: true`. Default false.
+   */
   readonly prepares?: boolean;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** True if a prompt may override the tool's description for the model. Default true. */

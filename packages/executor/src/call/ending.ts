@@ -86,11 +86,12 @@ export function endOfLife(
 const limits = { deadline: "the run's deadline", budget: 'the time budget' };
 
 /** The ending of a call whose tool did not return a success. */
-export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
+export function readFailure(invoked: Invoked, { tool }: CompiledTool, preparing = false): Ending {
   switch (invoked.type) {
     case 'threw': {
       const { thrown } = invoked;
-      return failure('failed', { code: thrownCode(thrown, 'tool.threw'), message: describeThrown(thrown) }, { thrown });
+      const kind = tool.prepares && (preparing || tool.effects !== 'external') && denies(thrown) ? 'denied' : 'failed';
+      return failure(kind, { code: thrownCode(thrown, 'tool.threw'), message: describeThrown(thrown) }, { thrown });
     }
     case 'stopped': {
       const { by, limitMs, abandoned } = invoked;
@@ -112,6 +113,16 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool): Ending {
       const problem = `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`;
       return failure('invalid', { code: 'output.not_json', message: problem });
     }
+  }
+}
+
+/** True for an error by which a preparing tool says that the call must not be made. */
+function denies(thrown: unknown): boolean {
+  try {
+    return isHoldfastError(thrown) && isPlainObject(thrown.data) && thrown.data['denies'] === true;
+  } catch {
+    // A getter that throws.
+    return false;
   }
 }
 

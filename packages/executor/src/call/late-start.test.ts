@@ -98,6 +98,24 @@ test('a process that ends before the call has begun leaves no doubt, and one tha
   expect(await start({ body: gone }).outcome).toMatchObject({ kind: 'in-doubt', code: 'tool.process.exited' });
 });
 
+test('a tool that prepares may deny the call until it has begun', async () => {
+  const deny = (): never => {
+    throw new HoldfastError('mcp.changed', 'It is another tool now.', { data: { denies: true } });
+  };
+  const before = start({ prepare: deny });
+  const denied = { kind: 'denied', code: 'mcp.changed', message: 'It is another tool now.' };
+  expect(await before.outcome).toMatchObject(denied);
+  expect(starts(before)).toBe(0);
+  expect(await start({ prepare: deny, tool: { effects: 'none' } }).outcome).toMatchObject(denied);
+  const failed = { kind: 'failed', code: 'mcp.changed' };
+  expect(await start({ body: deny }).outcome).toMatchObject(failed);
+  expect(await start({ prepare: deny, tool: { prepares: false } }).outcome).toMatchObject(failed);
+  const other = (): never => {
+    throw new HoldfastError('mcp.changed', 'No.', { data: { denies: 'yes' } });
+  };
+  expect(await start({ prepare: other }).outcome).toMatchObject(failed);
+});
+
 test('a tool that answers without having begun is in doubt where any other is', async () => {
   const never = start({ tool: { execute: () => undefined } });
   expect(await never.outcome).toMatchObject({ kind: 'in-doubt', code: 'output.undefined' });

@@ -47,7 +47,7 @@ export function settle(invoked: Invoked, call: RunningCall): ToolCallEndEvent | 
   call.seal();
   const { redactor } = scope.session;
   if (redactor !== undefined && invoked.type === 'returned') learnReturned(redactor, compiled, invoked.value);
-  const answer = readAnswer(invoked, compiled);
+  const answer = readAnswer(invoked, compiled, call.preparing);
   // Most calls use no resource and settle synchronously.
   if (call.resources?.holds === true) return scope.features.settleStaged(answer, call);
   if (answer.kind !== 'ok') return drop(withDoubt(answer, compiled.tool, call), call);
@@ -130,8 +130,8 @@ function commitDecided(ending: Ending, call: RunningCall, prepared: PreparedReso
 }
 
 /** Reads the tool's result: a success with a valid value, or the reason for a failure. */
-export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
-  if (invoked.type !== 'returned') return readFailure(invoked, compiled);
+export function readAnswer(invoked: Invoked, compiled: CompiledTool, preparing = false): Ending {
+  if (invoked.type !== 'returned') return readFailure(invoked, compiled, preparing);
   try {
     const { value } = invoked;
     if (!isToolResult(value)) return readValue(value, '', false, compiled);

@@ -92,7 +92,7 @@ function findFailure(invoked: Invoked, call: RunningCall, { afterTimeout }: Atte
   if (invoked.type === 'threw' && thrownCode(invoked.thrown, '') === 'visibility.expansion_required') return undefined;
   const { compiled, scope } = call;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
-  const doubted = withDoubt(readAnswer(invoked, compiled), compiled.tool, call);
+  const doubted = withDoubt(readAnswer(invoked, compiled, call.preparing), compiled.tool, call);
   const ending = scope.resuming === undefined ? doubted : scope.resuming.doubt(doubted, call, true);
   return ending.kind === (outOfTime ? 'timed-out' : 'failed') ? ending : undefined;
 }

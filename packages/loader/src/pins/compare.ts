@@ -110,7 +110,7 @@ export async function compareLockWith(
           next.set(name, now.tool);
         } else if (state === 'gone') next.delete(name);
       }
-      await writeLock(place.lock, { tools: next, plugins: latest?.plugins }, hooks.onWritten);
+      await writeLock(place.lock, { tools: next, plugins: latest?.plugins, servers: latest?.servers }, hooks.onWritten);
       await copies.removeOld(new Set([...next.values()].map(({ digest }) => digest)), Date.now() - keepCopiesMs);
     },
   };

@@ -34,7 +34,11 @@ export interface Lock {
   readonly tools: LockedTools;
   /** `undefined`: the lock does not cover plugins and packs. */
   readonly plugins: LockedPlugins | undefined;
+  /** MCP servers by our names for them; this package does not read what is in them. */
+  readonly servers?: LockedServers | undefined;
 }
+
+export type LockedServers = ReadonlyMap<string, JsonObject>;
 
 /** A lock as read at one time. */
 export interface LockReading extends Lock {
@@ -77,10 +81,10 @@ export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): 
 }
 
 /**
- * Formats a lock: the same text for the same tools and plugins in any order. Schemas and metadata keep their author's
+ * Formats a lock: the same text for the same tools, plugins and servers in any order. Schemas and metadata keep their author's
  * key order, because models see it.
  */
-export function formatLock({ tools, plugins }: Lock): string {
+export function formatLock({ tools, plugins, servers = new Map() }: Lock): string {
   const locked = [...tools].map(
     ([name, { entry, digest, files, packages, parameters, returns, metadata }]): [string, Json] => [
       name,
@@ -96,6 +100,7 @@ export function formatLock({ tools, plugins }: Lock): string {
     ],
   );
   const lock = {
+    ...(servers.size === 0 ? {} : { mcp: sortMembers(servers) }),
     ...(plugins === undefined ? {} : { plugins: toLockedPluginsJson(plugins) }),
     tools: sortMembers(locked),
     version,
@@ -117,7 +122,7 @@ export function parseLock(lock: Uint8Array | string, path: string): Lock {
     if (!hasOwnDigest(tool))
       throw invalid(path, `\`tools.${name}\` has a \`digest\` that does not match its \`files\``);
   }
-  return { tools, plugins: toLockedPlugins(parsed.value, path) };
+  return { tools, plugins: toLockedPlugins(parsed.value, path), servers: toLockedServers(parsed.value, path) };
 }
 
 /** True if the digest matches the files. */
@@ -153,11 +158,28 @@ function toLockedPlugins(value: unknown, path: string): LockedPlugins | undefine
   });
 }
 
+const serverPattern = /^[a-z0-9_-]{1,24}$/;
+
+function toLockedServers(value: unknown, path: string): LockedServers | undefined {
+  if (!isPlainObject(value) || value['mcp'] === undefined) return undefined;
+  const servers = new Map<string, JsonObject>();
+  const { mcp } = value;
+  if (!isPlainObject(mcp)) throw invalid(path, '`mcp` is not an object');
+  for (const name of Object.keys(mcp)) {
+    const server = mcp[name];
+    if (!serverPattern.test(name)) throw invalid(path, `\`mcp.${name}\` is not a valid name of a server`);
+    if (!isPlainObject(server)) throw invalid(path, `\`mcp.${name}\` is not an object`);
+    // Parsed from JSON.
+    servers.set(name, server as JsonObject);
+  }
+  return servers;
+}
+
 interface KnownKeys {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
-const lockKeys: KnownKeys = { required: ['version', 'tools'], optional: ['plugins'] };
+const lockKeys: KnownKeys = { required: ['version', 'tools'], optional: ['plugins', 'mcp'] };
 const toolKeys: KnownKeys = {
   required: ['file', 'digest', 'files', 'packages', 'metadata'],
   optional: ['parameters', 'returns'],

@@ -117,7 +117,7 @@ export function compareDefinitions(
         if (definitions !== undefined) next.set(id, definitions);
         else if (state === 'gone') next.delete(id);
       }
-      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: next });
+      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: next, servers: latest?.servers });
     },
   };
 }

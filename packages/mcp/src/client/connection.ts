@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { describeRefusal, type Secrets } from './authorization.ts';
-import { answerElicitation, type Elicit } from './elicit.ts';
+import { answerElicitation, type Elicit, type QuestionKind } from './elicit.ts';
 import type { McpEvent, McpListener } from './events.ts';
 import { type CallClient, findAsker } from './relay.ts';
 import { anyObject, longestTimeoutMs } from './sdk.ts';
@@ -25,6 +25,7 @@ export interface ConnectionOptions {
   readonly secrets: Secrets;
   readonly era: 'auto' | 'legacy';
   readonly elicit: Elicit | 'client' | undefined;
+  readonly asks: readonly QuestionKind[];
   readonly tell: McpListener;
   /** The server says that one of its lists has changed. */
   readonly onListChanged: () => void;
@@ -175,10 +176,10 @@ export class Connection {
   }
 
   async #openLink(): Promise<Link> {
-    const { name, openTransport, client: info, era, elicit, tell, onListChanged } = this.#options;
+    const { name, openTransport, client: info, era, elicit, asks, tell, onListChanged } = this.#options;
     const client = new Client(info, {
       versionNegotiation: { mode: era },
-      capabilities: elicit === undefined ? {} : { elicitation: { form: {}, url: {} } },
+      capabilities: elicit === undefined ? {} : { elicitation: Object.fromEntries(asks.map((kind) => [kind, {}])) },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },
         resources: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged },

@@ -18,6 +18,9 @@ export type ElicitationAnswer =
   | { readonly action: 'accept'; readonly content?: Readonly<Record<string, string | number | boolean | string[]>> }
   | { readonly action: 'decline' | 'cancel' };
 
+/** A form that the client shows, or a page at an address. */
+export type QuestionKind = 'form' | 'url';
+
 /** Asks a person. */
 export type Elicit = (question: Elicitation) => ElicitationAnswer | Promise<ElicitationAnswer>;
 

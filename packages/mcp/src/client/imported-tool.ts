@@ -109,6 +109,6 @@ export function changedError(server: string, name: string): HoldfastError {
   return new HoldfastError(
     'mcp.changed',
     `The MCP server \`${server}\` has changed \`${name}\` since it was imported. A person has to look at the change first.`,
-    { data: { server, tool: name } },
+    { data: { server, tool: name, denies: true } },
   );
 }

@@ -2,7 +2,7 @@ import type { JsonObject, Tool } from '@holdfast/core';
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { RequestOptions, ServerIdentity } from './connection.ts';
 import type { McpDefinition } from './definition.ts';
-import type { Elicit } from './elicit.ts';
+import type { Elicit, QuestionKind } from './elicit.ts';
 import type { McpListener } from './events.ts';
 import type { Trust } from './imported-tool.ts';
 import type { McpPins, McpSeen } from './pins.ts';
@@ -18,6 +18,8 @@ export interface McpToolsOptions extends ServerPlace, Trust {
    * cannot ask declines. Default: none, and the server knows that it cannot ask.
    */
   readonly elicit?: Elicit | 'client';
+  /** The kinds of questions that the server learns it can ask, where there is an `elicit`. Default: both. */
+  readonly asks?: readonly QuestionKind[];
   readonly onEvent?: McpListener;
   /** The definitions that a person has seen; others are withheld. Default: none is. */
   readonly pins?: McpPins;

@@ -187,7 +187,7 @@ test('a tool that changed after it was imported is refused', async () => {
   server.tell();
   await changed.promise;
   const options = { tools: old === undefined ? [] : [old] };
-  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'denied', code: 'mcp.changed' });
   expect(server.called).toEqual([]);
   expect(await call(imported, 'files_a')).toMatchObject({ kind: 'ok' });
 });
@@ -202,7 +202,7 @@ test('a server that is another one after a reconnect is not called with the old 
   await call(imported, 'files_a');
   server.tools = [{ name: 'a', description: 'Deletes.', inputSchema: anyInput }];
   const options = { tools: old === undefined ? [] : [old] };
-  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'denied', code: 'mcp.changed' });
   expect(server.called).toEqual(['a']);
 });
 
@@ -284,7 +284,7 @@ test('a call that comes while a changed list is read waits for it', async () => 
   const options = { tools: imported.tools };
   tell();
   await vi.waitFor(() => expect(lists).toBe(2), { interval: 1 });
-  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(await call(imported, 'files_a', {}, options)).toMatchObject({ kind: 'denied', code: 'mcp.changed' });
   expect(called).not.toContain('tools/call');
 });
 

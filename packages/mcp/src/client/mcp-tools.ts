@@ -19,6 +19,7 @@ const rules = {
   inputs: 'text',
   era: 'text',
   elicit: 'any',
+  asks: 'list',
   onEvent: 'function',
   pins: 'object',
   client: 'object',

@@ -91,7 +91,7 @@ test.each(changes)('$what is withheld at the start', async ({ change, left, call
   change(server);
   const drifted = await open(server, pins);
   expect(drifted.leftOut).toMatchObject(left.map((name) => ({ name, code: 'mcp.changed' })));
-  expect(await run(drifted, call)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(await run(drifted, call)).toMatchObject({ kind: 'denied', code: 'mcp.changed' });
   expect(await run(drifted, still)).toMatchObject({ kind: 'ok' });
   const again = await open(server, drifted.pins);
   expect(await run(again, call)).toMatchObject({ kind: 'ok' });
@@ -179,5 +179,5 @@ test.each([
   expect(await run(first, call)).toMatchObject({ kind: 'ok' });
   const pinned = await open({ transport }, first.pins);
   expect(await run(pinned, ['docs_a', {}])).toMatchObject({ kind: 'ok' });
-  expect(await run(pinned, call)).toMatchObject({ kind: 'failed', code: 'mcp.changed' });
+  expect(await run(pinned, call)).toMatchObject({ kind: 'denied', code: 'mcp.changed' });
 });

@@ -43,7 +43,7 @@ test.each([
   expect(drifted.leftOut).toMatchObject([{ name: 'a', code: 'mcp.changed' }]);
   const tools: readonly Tool[] = drifted.withheld;
   expect(await executeToolCall({ name: 'test_a', arguments: {} }, { tools, session: createSession() })).toMatchObject({
-    kind: 'failed',
+    kind: 'denied',
     code: 'mcp.changed',
   });
   expect(server.called).toEqual([]);
@@ -102,4 +102,32 @@ test('a served tool that drifts while a client is connected leaves the list, and
   expect(server.called).toEqual(['a']);
   const ends = [...session.records()].filter(({ type }) => type === 'tool-call-end');
   expect(ends.map(({ name }) => name)).toEqual(['test_a', 'test_a']);
+});
+
+test('a server that is held back offers nothing, says why, and its calls are denied and recorded', async () => {
+  const session = createSession();
+  const message = 'It was never looked at.';
+  const held = { name: 'files', code: 'mcp.unpinned', message };
+  const serving = serveMcp({ tools: [], held }, { sessions: keepOpen(session) });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  serving.stdio(far);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(near);
+  onTestFinished(() => client.close());
+  expect(client.getInstructions()).toBe(message);
+  expect((await client.listTools()).tools).toEqual([]);
+  const call = { name: 'write.File', arguments: { path: 'a.txt' } };
+  for (const _again of ['first', 'second']) {
+    expect(await client.callTool(call)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(message) }],
+      _meta: { 'holdfast/outcome': { kind: 'denied', code: 'mcp.unpinned' } },
+    });
+  }
+  await expect(client.callTool({ name: 'a b', arguments: {} })).rejects.toThrow('There is no tool');
+  const ends = [...session.records()].filter(({ type }) => type === 'tool-call-end');
+  expect(ends[0]).toMatchObject({
+    name: 'files_write_file',
+    outcome: { kind: 'denied', code: 'mcp.unpinned' },
+  });
 });

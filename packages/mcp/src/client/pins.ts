@@ -23,6 +23,8 @@ export interface McpPins {
   /** By the template of their URIs. */
   readonly templates: Readonly<Record<string, string>>;
   readonly prompts: Readonly<Record<string, string>>;
+  /** As the server calls itself: another one is withheld whole. Default: any. */
+  readonly server?: { readonly name: string; readonly version: string };
 }
 
 /** The pins of what a person has seen. */
@@ -52,6 +54,13 @@ export function toSeen(instructions: string | undefined, listed: Listed): McpSee
     templates: words('templates'),
     prompts: words('prompts'),
   };
+}
+
+/** Of another server than the pinned one, nothing was seen. */
+export function toHolding(pins: McpPins | undefined, now: { name: string; version: string }): McpPins | undefined {
+  const { server } = pins ?? {};
+  if (server === undefined || (server.name === now.name && server.version === now.version)) return pins;
+  return { instructions: null, tools: {}, resources: {}, templates: {}, prompts: {} };
 }
 
 /** True if a definition is not the one that was pinned, or was not there. */

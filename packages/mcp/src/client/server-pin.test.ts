@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { findDrift, type McpSeen, type McpServerPin, readServerPin, toPins } from '../index.ts';
+import {
+  findDrift,
+  type McpSeen,
+  type McpServerPin,
+  mcpTools,
+  pinsOf,
+  readServerPin,
+  startsOtherwise,
+  toPins,
+  toServerPin,
+} from '../index.ts';
+import { createTestServer } from '../test-server.ts';
 
 const seen: McpSeen = {
   instructions: 'Be kind.',
@@ -68,7 +79,39 @@ test('the pins of what was seen are digests by name, URI and template', () => {
   expect(toPins({ ...seen, instructions: null }).instructions).toBeNull();
 });
 
+const address: McpServerPin = {
+  url: 'https://example.com/mcp',
+  headers: ['Authorization'],
+  server: pin.server,
+  seen,
+};
+
+test('a server at another address, or with other headers, is started otherwise', () => {
+  expect(startsOtherwise(address, { url: address.url, headers: ['Authorization'] })).toBe(false);
+  expect(startsOtherwise(address, { url: 'https://example.org/mcp', headers: ['Authorization'] })).toBe(true);
+  expect(startsOtherwise(address, { url: 'https://example.com/mcp', headers: [] })).toBe(true);
+  expect(startsOtherwise(address, pin)).toBe(true);
+  expect(startsOtherwise({ ...pin, environment: ['A', 'B'] }, { ...pin, environment: ['B', 'A'] })).toBe(false);
+});
+
+test('of another server than the pinned one, by name or version, nothing is offered', async () => {
+  const { transport } = createTestServer([{ name: 'a', inputSchema: { type: 'object' } }]);
+  const open = (pins?: McpServerPin) =>
+    mcpTools({ name: 'docs', transport, era: 'legacy', ...(pins === undefined ? {} : { pins: pinsOf(pins) }) });
+  await using first = await open();
+  const pinned = toServerPin({ url: address.url, headers: [] }, first);
+  expect(readServerPin(JSON.parse(JSON.stringify(pinned)))).toEqual(pinned);
+  await using same = await open(pinned);
+  expect(same).toMatchObject({ withheld: [], server: { instructions: 'Be kind.' } });
+  await using other = await open({ ...pinned, server: { ...pinned.server, version: '1.2.2' } });
+  expect(other.withheld.map(({ name }) => name)).toEqual(['docs_a']);
+  expect(other.tools.map(({ name }) => name)).not.toContain('docs_a');
+  expect(other.withholds('docs_get_prompt', { name: 'greet' })).toBe(true);
+  expect(other.server.instructions).toBeUndefined();
+});
+
 test('a pin is read back from a lock', () => {
+  expect(readServerPin(JSON.parse(JSON.stringify(address)))).toEqual(address);
   expect(readServerPin(JSON.parse(JSON.stringify(pin)))).toEqual(pin);
   const { package: _package, ...plain } = pin;
   expect(readServerPin(plain)).toEqual(plain);
@@ -77,6 +120,8 @@ test('a pin is read back from a lock', () => {
 test.each([
   { what: 'a list', value: [pin] },
   { what: 'no command', value: { ...pin, command: undefined } },
+  { what: 'a command and an address', value: { ...pin, ...address } },
+  { what: 'an address with values of headers', value: { ...address, headers: { a: 'b' } } },
   { what: 'an argument that is a number', value: { ...pin, args: [1] } },
   { what: 'an environment with values', value: { ...pin, environment: { TOKEN: 'x' } } },
   { what: 'a package without a version', value: { ...pin, package: { name: 'docs' } } },

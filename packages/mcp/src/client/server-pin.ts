@@ -1,19 +1,51 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
+import type { McpTools } from './imported.ts';
 import { type ListedKind, lists } from './lists.ts';
-import type { McpSeen } from './pins.ts';
+import { type McpPins, type McpSeen, toPins } from './pins.ts';
+
+/** How a server is started or reached. JSON. */
+export type McpStart =
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Names of the variables that it gets, sorted; never their values. */
+      readonly environment: readonly string[];
+    }
+  | {
+      readonly url: string;
+      /** Names of the headers that it is sent, sorted; never their values. */
+      readonly headers: readonly string[];
+    };
 
 /** A server as a person has seen it: what a lock has of it. JSON. */
-export interface McpServerPin {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Names of the variables that it gets, sorted; never their values. */
-  readonly environment: readonly string[];
-  /** The package that a package manager starts. */
+export type McpServerPin = McpStart & {
+  /** The package that a package manager starts. Without `integrity` only its version is held. */
   readonly package?: { readonly name: string; readonly version: string; readonly integrity?: string };
   /** As it calls itself. */
   readonly server: { readonly name: string; readonly version: string };
+  /** Its words. Their digests are what is compared. */
   readonly seen: McpSeen;
+};
+
+/** The pin of a server as it is now. */
+export function toServerPin(
+  start: McpStart,
+  { server, seen }: Pick<McpTools, 'server' | 'seen'>,
+  locked?: McpServerPin['package'],
+): McpServerPin {
+  const { name, version } = server.info;
+  return { ...start, ...(locked === undefined ? {} : { package: locked }), server: { name, version }, seen };
+}
+
+/** The pins to which `mcpTools` holds the server. */
+export function pinsOf({ server, seen }: McpServerPin): McpPins {
+  return { ...toPins(seen), server };
+}
+
+/** True if a server would be started or reached in another way than its pin says. */
+export function startsOtherwise(pinned: McpServerPin, now: McpStart): boolean {
+  return compare('start', 'start', toStart(pinned), toStart(now)).length > 0;
 }
 
 /** One difference between a pinned server and the server now. Its texts are the server's: show them as untrusted. */
@@ -29,9 +61,8 @@ const listedKinds = ['tools', 'resources', 'templates', 'prompts'] as const;
 
 /** How a server differs from its pin, in order; empty if it does not. */
 export function findDrift(pinned: McpServerPin, now: McpServerPin): readonly McpDrift[] {
-  const start = ({ command, args, environment }: McpServerPin): Json => ({ command, args, environment });
   return [
-    ...compare('start', 'command', start(pinned), start(now)),
+    ...compare('start', 'start', toStart(pinned), toStart(now)),
     ...compare('package', 'package', pinned.package, now.package),
     ...compare('server', 'server', pinned.server, now.server),
     ...compare(
@@ -48,6 +79,11 @@ export function findDrift(pinned: McpServerPin, now: McpServerPin): readonly Mcp
   ];
 }
 
+function toStart(start: McpStart): Json {
+  if ('url' in start) return { url: start.url, headers: start.headers.toSorted() };
+  return { command: start.command, args: start.args, environment: start.environment.toSorted() };
+}
+
 function compare(kind: McpDrift['kind'], name: string, before?: Json, now?: Json): readonly McpDrift[] {
   if (before === undefined && now === undefined) return [];
   if (before === undefined) return [{ kind, name, change: 'added', now: now ?? null }];
@@ -62,11 +98,11 @@ function byName(kind: ListedKind, seen: McpSeen): ReadonlyMap<string, JsonObject
 /** Reads a pin from a lock; `undefined` if it is none. */
 export function readServerPin(value: unknown): McpServerPin | undefined {
   if (!isPlainObject(value)) return undefined;
-  const { command, args, environment, package: locked, server, seen } = value;
+  const { command, args, environment, url, headers, package: locked, server, seen } = value;
+  const isProgram = typeof command === 'string' && areTexts(args) && areTexts(environment) && url === undefined;
+  const isAddress = typeof url === 'string' && areTexts(headers) && command === undefined;
   const holds =
-    typeof command === 'string' &&
-    areTexts(args) &&
-    areTexts(environment) &&
+    (isProgram || isAddress) &&
     (locked === undefined || hasTexts(locked, ['name', 'version'])) &&
     hasTexts(server, ['name', 'version']) &&
     isSeen(seen);

@@ -8,7 +8,16 @@ import type { LeftOut, McpTools, McpToolsOptions } from './imported.ts';
 import { changedError, importTool } from './imported-tool.ts';
 import { contentKinds, type Listed, listAll, listContent } from './lists.ts';
 import { findCollisions, toToolName } from './names.ts';
-import { hasUnseenInstructions, isUnseen, type McpPins, type McpSeen, toPins, toSeen, UnseenContent } from './pins.ts';
+import {
+  hasUnseenInstructions,
+  isUnseen,
+  type McpPins,
+  type McpSeen,
+  toHolding,
+  toPins,
+  toSeen,
+  UnseenContent,
+} from './pins.ts';
 import { isRelay, relayResource } from './relay.ts';
 import { needsTask, runTask } from './task.ts';
 import { toTransportMaker } from './transport.ts';
@@ -34,6 +43,8 @@ export class ServerTools implements McpTools {
   withheld: readonly Tool[] = [];
   seen: McpSeen = toSeen(undefined, nothing);
   #unseen = new UnseenContent(nothing, undefined);
+  /** The pins that hold for the server that was found last. */
+  #pins: McpPins | undefined;
 
   constructor(options: McpToolsOptions) {
     this.name = options.name;
@@ -45,7 +56,9 @@ export class ServerTools implements McpTools {
       openTransport: toTransportMaker(options, secrets),
       client: options.client ?? { name: 'holdfast', version: '0.0.0' },
       era: options.era ?? 'auto',
-      elicit: options.elicit,
+      // A server that can ask nothing is told so.
+      elicit: options.asks?.length === 0 ? undefined : options.elicit,
+      asks: options.asks ?? ['form', 'url'],
       tell: (event) => options.onEvent?.(event),
       onListChanged: () => {
         // The next call reads the list again, and fails with the error if it cannot be read.
@@ -104,21 +117,22 @@ export class ServerTools implements McpTools {
 
   async #list(): Promise<void> {
     const found = await this.#connection.open();
+    const before = JSON.stringify([this.pins, this.#pins]);
     const { instructions, ...unsaid } = found;
-    const isUnsaid = hasUnseenInstructions(instructions, this.#options.pins);
+    this.#pins = toHolding(this.#options.pins, found.info);
+    const isUnsaid = hasUnseenInstructions(instructions, this.#pins);
     this.#server = isUnsaid ? unsaid : found;
     const { opened } = this.#connection;
     const { capabilities } = this.#server;
     const listed = capabilities.tools === undefined ? [] : await listAll(this.#connection, this.name, 'tools');
     const content = await listContent(this.#connection, this.name, capabilities);
-    const before = JSON.stringify(this.pins);
     const first = this.#listedOn === 0;
     this.#listedOn = opened;
     this.#isStale = false;
     this.#listed = new Map(listed.map((definition) => [definition.name, definition]));
     this.seen = toSeen(instructions, { ...nothing, ...content, tools: listed });
-    this.#unseen = new UnseenContent(content, this.#options.pins);
-    if (!first && before === JSON.stringify(this.pins)) return;
+    this.#unseen = new UnseenContent(content, this.#pins);
+    if (!first && before === JSON.stringify([this.pins, this.#pins])) return;
     this.#take(listed);
     if (first) return;
     this.#options.onEvent?.({ type: 'tools-changed', server: this.name });
@@ -142,7 +156,7 @@ export class ServerTools implements McpTools {
         refuse('mcp.name.collision', `Another tool would be \`${ours}\` as well.`);
       } else {
         try {
-          const isWithheld = isUnseen('tools', definition, this.#options.pins);
+          const isWithheld = isUnseen('tools', definition, this.#pins);
           const tool = importTool(ours, definition, this.#callTarget(name, isWithheld), this.#options);
           definitions.set(ours, definition);
           if (isWithheld) {

@@ -1,8 +1,29 @@
-import { allow, definePolicy, deny, type JsonObject, type Policy, type Tool } from '@holdfast/core';
+import {
+  allow,
+  definePolicy,
+  defineTool,
+  deny,
+  type JsonObject,
+  type Policy,
+  type Tool,
+  toolError,
+} from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
+import { jsonSchema } from '@holdfast/schema/json';
 import type { McpDefinition } from '../client/definition.ts';
 import type { McpTools } from '../client/imported.ts';
+import { toToolName } from '../client/names.ts';
+
+/** A server that is not started, such as one that was never looked at. */
+export interface HeldServer {
+  /** Our name for it. */
+  readonly name: string;
+  /** Of the denial of every call: `mcp.unpinned`, `mcp.changed`. */
+  readonly code: string;
+  /** Why, and what a person can do. The client gets it as the server's instructions. */
+  readonly message: string;
+}
 
 /** Tools to serve, with the original definitions of those that came from another server. `mcpTools` returns one. */
 export interface ServedTools {
@@ -12,6 +33,8 @@ export interface ServedTools {
   readonly withheld?: readonly Tool[];
   /** True for a call of what a person has not seen: denied likewise. */
   withholds?(tool: string, input: JsonObject): boolean;
+  /** Nothing is offered, and every call is denied and recorded. */
+  readonly held?: HeldServer;
   /** Calls `listener` after `tools` has changed. */
   onChange?(listener: () => void): () => void;
 }
@@ -51,7 +74,8 @@ export function listOffered(served: ServedTools): readonly Tool[] {
 
 /** Our name for a tool by the name under which it is served. */
 export function findServed(served: ServedTools, asked: string): string | undefined {
-  const { definitions } = served;
+  const { definitions, held } = served;
+  if (held !== undefined) return toToolName(held.name, asked);
   for (const [ours, { name }] of definitions ?? []) if (name === asked) return ours;
   return listOffered(served).some(({ name }) => name === asked) && !definitions?.has(asked) ? asked : undefined;
 }
@@ -60,8 +84,23 @@ export function isMcpTools(served: ServedTools): served is McpTools {
   return 'server' in served && 'request' in served;
 }
 
+/** Stands for any tool of a server that is held back. */
+export function toHeldTool(name: string): Tool {
+  return defineTool({
+    name,
+    description: 'A tool of a server that is held back.',
+    inputSchema: jsonSchema<JsonObject>({ type: 'object', additionalProperties: true }),
+    effects: 'external',
+    // A policy denies it before.
+    execute: () => toolError('The server is held back.'),
+  }) as Tool;
+}
+
 /** Denies calls of withheld tools before anybody is asked about them. */
 export function denyWithheld(served: ServedTools): readonly Policy[] {
+  const { held } = served;
+  if (held !== undefined)
+    return [definePolicy({ name: 'mcp-pins', check: () => deny(held.message, { code: held.code }) })];
   if (served.withheld === undefined && served.withholds === undefined) return [];
   const check: Policy['check'] = ({ tool, input }) => {
     const isWithheld =

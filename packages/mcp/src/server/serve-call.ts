@@ -21,7 +21,7 @@ import type { Elicit } from '../client/elicit.ts';
 import { type Relay, relayResource } from '../client/relay.ts';
 import { AskedCalls } from './asked-calls.ts';
 import { type ClientCall, canElicit, isEqualCall, toCallId } from './client-call.ts';
-import { denyWithheld, type ServedTools } from './declare-tools.ts';
+import { denyWithheld, type ServedTools, toHeldTool } from './declare-tools.ts';
 import { askClient, readClientAnswer } from './question.ts';
 import { noteEvent, type Refusals } from './refusals.ts';
 import { errorResult, isPassedOn, toCallResult } from './results.ts';
@@ -254,7 +254,7 @@ export class CallServer {
     return this.#callable.all;
   }
 
-  #callOptions({ context, signal }: ClientCall, session: Session, relay: Relay): CallOptions {
+  #callOptions({ context, signal, tool }: ClientCall, session: Session, relay: Relay): CallOptions {
     const {
       sessions: _sessions,
       waitMs: _waitMs,
@@ -268,7 +268,7 @@ export class CallServer {
     let progress = 0;
     return {
       ...options,
-      tools: this.#listCallable(),
+      tools: this.#source.held === undefined || tool === undefined ? this.#listCallable() : [toHeldTool(tool)],
       session,
       clock: this.#clock,
       signal,

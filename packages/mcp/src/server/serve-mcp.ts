@@ -14,6 +14,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { McpTools } from '../client/imported.ts';
 import { toClient } from './client-call.ts';
 import { declareTool, findServed, isMcpTools, listOffered, type ServedTools } from './declare-tools.ts';
+import { anyClient, type FirstClient, hearFirst } from './first-client.ts';
 import { type HttpAccess, toPrincipal } from './http-access.ts';
 import { Refusals } from './refusals.ts';
 import { relayContent } from './relay-content.ts';
@@ -71,11 +72,15 @@ const rules = {
 
 /**
  * Serves tools to MCP clients of both revisions, each call on the path of every other call. A call that waits for approval asks the
- * client's user, and goes on from its log, also in another process. `source` is called when the first client arrives.
+ * client's user, and goes on from its log, also in another process. `source` is called when the first client arrives, with
+ * what its user can be asked: of a server behind it, `mcpTools` then declares no more.
  *
  * @throws HoldfastError `options.invalid`.
  */
-export function serveMcp(source: ServedTools | (() => Promise<ServedTools>), options: ServeMcpOptions): McpServing {
+export function serveMcp(
+  source: ServedTools | ((client: FirstClient) => Promise<ServedTools>),
+  options: ServeMcpOptions,
+): McpServing {
   checkOptions('serveMcp', options, rules);
   const { pageSize = 250 } = options;
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
@@ -92,7 +97,7 @@ interface Served {
 }
 
 class Serving implements McpServing {
-  readonly #open: () => Promise<ServedTools>;
+  readonly #open: (client: FirstClient) => Promise<ServedTools>;
   readonly #options: ServeMcpOptions & { readonly pageSize: number };
   /** Of clients on stdio, which hear of changes. */
   readonly #servers = new Set<RelayServer>();
@@ -102,7 +107,7 @@ class Serving implements McpServing {
   #stopListening: (() => void) | undefined;
 
   constructor(
-    source: ServedTools | (() => Promise<ServedTools>),
+    source: ServedTools | ((client: FirstClient) => Promise<ServedTools>),
     options: ServeMcpOptions & { readonly pageSize: number },
   ) {
     this.#open = typeof source === 'function' ? source : async () => source;
@@ -112,9 +117,13 @@ class Serving implements McpServing {
   stdio(over: Streams | Transport = { input: process.stdin, output: process.stdout }): Connected {
     const transport = 'input' in over ? new StdioServerTransport(over.input, over.output) : over;
     const closed = Promise.withResolvers<void>();
+    let client = anyClient;
+    hearFirst(transport, (first) => {
+      client = first;
+    });
     const handle = serveStdio(
       async () => {
-        const server = await this.#create();
+        const server = await this.#create(client);
         this.#servers.add(server);
         server.onclose = () => void this.#servers.delete(server);
         return server;
@@ -135,7 +144,7 @@ class Serving implements McpServing {
       this.#refusals.countStranger();
       return principal;
     }
-    this.#handler ??= createMcpHandler(() => this.#create());
+    this.#handler ??= createMcpHandler(() => this.#create(anyClient));
     return this.#handler.fetch(request, { authInfo: { token: '', clientId: principal, scopes: [] } });
   }
 
@@ -145,8 +154,8 @@ class Serving implements McpServing {
     await Promise.all([...this.#servers].map((server) => server.close()));
   }
 
-  #serve(): Promise<Served> {
-    const serving = this.#served ?? this.#start();
+  #serve(client: FirstClient): Promise<Served> {
+    const serving = this.#served ?? this.#start(client);
     this.#served = serving;
     // This client gets the error; the next one tries again.
     serving.catch(() => {
@@ -155,9 +164,9 @@ class Serving implements McpServing {
     return serving;
   }
 
-  async #start(): Promise<Served> {
+  async #start(client: FirstClient): Promise<Served> {
     const { pageSize: _pageSize, info: _info, instructions: _instructions, waitMs = 0, ...options } = this.#options;
-    const tools = await this.#open();
+    const tools = await this.#open(client);
     this.#stopListening = tools.onChange?.(() => this.#tellChange(isMcpTools(tools) ? tools : undefined));
     return {
       tools,
@@ -180,10 +189,11 @@ class Serving implements McpServing {
     }
   }
 
-  async #create(): Promise<RelayServer> {
-    const { tools, calls } = await this.#serve();
+  async #create(client: FirstClient): Promise<RelayServer> {
+    const { tools, calls } = await this.#serve(client);
     const relayed = isMcpTools(tools) ? tools : undefined;
-    const { info = relayed?.server.info, instructions = relayed?.server.instructions } = this.#options;
+    const { info = relayed?.server.info } = this.#options;
+    const { instructions = tools.held?.message ?? relayed?.server.instructions } = this.#options;
     const server = new RelayServer(info ?? { name: 'holdfast', version: '0.0.0' }, {
       capabilities: toCapabilities(relayed),
       ...(instructions === undefined ? {} : { instructions }),

@@ -409,3 +409,37 @@ test('the beginning of a very long request is shown', async () => {
   expect(text).toContain('(9990000 more characters; use `--json`)');
   expect(text.length).toBeLessThan(20_000);
 });
+
+test('what an MCP server asked for, and what was refused, is told in one line each', async () => {
+  await using folder = await createFolder();
+  const refused = { type: 'mcp-refused', reason: 'tool-name', name: 'files_read' };
+  await writeLog(folder.path, 'one', [
+    { type: 'guard-noted', server: 'files', tool: 'read', inputDigest: 'd', decidedIn: 'mcp-files-1', atMs: 0 },
+    { type: 'mcp-question', callId: 'c1', server: 'bank', message: 'Which\x1b[2J account?', action: 'accept' },
+    { type: 'mcp-refused', reason: 'server-request', callId: 'c1', server: 'bank', method: 'sampling/createMessage' },
+    { type: 'mcp-refused', reason: 'no-access', count: 3 },
+    { type: 'mcp-refused', reason: 'request-state', name: 'pay' },
+    refused,
+    { ...refused, last: true },
+    { type: 'mcp-refused', reason: 'something else' },
+  ]);
+  const { text } = await show(folder.path);
+  expect(
+    text
+      .split('\n')
+      .slice(1, -2)
+      .join('\n')
+      .replaceAll(/\n {4,}/g, ' ')
+      .split('\n'),
+  ).toEqual([
+    expect.stringMatching(/^ {2}`read` of the MCP server `files`: decided and recorded in the session\s+mcp-files-1$/),
+    '  the MCP server `bank` asked the user, who answered accept: Which\\x1b[2J account?',
+    '  refused: sampling/createMessage, asked for by the MCP server `bank`',
+    '  refused: 3 requests without access',
+    '  refused: an answer for a call of `pay` whose question is over',
+    '  refused: a call of `files_read`, which is served under another name',
+    expect.stringContaining('further ones are not recorded'),
+    '  record 8: mcp-refused',
+    '',
+  ]);
+});

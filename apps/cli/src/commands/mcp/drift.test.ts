@@ -31,6 +31,13 @@ test('a tool that its server has changed since a person pinned it leaves the lis
       environment: { HOLDFAST_HOME: home, NO_COLOR: '1' },
       terminals: ['stdin'],
     });
+  const lock = (isPerson: boolean, ...flags: readonly string[]) =>
+    runHere(['lock', '--accept', 'mcp:files', ...flags], {
+      directory: work,
+      trusted: false,
+      environment: { HOLDFAST_HOME: home, NO_COLOR: '1' },
+      terminals: isPerson ? ['stdin'] : [],
+    });
   const connect = async (): Promise<MCPClient> => {
     const words = ['--conditions=holdfast-source', program, 'mcp', 'wrap', '--name', 'files', '--session', 'drift'];
     const env = { HOME: home, HOLDFAST_HOME: home };
@@ -65,8 +72,9 @@ test('a tool that its server has changed since a person pinned it leaves the lis
   ]);
 
   // A person looks at the difference and accepts it.
-  const shown = await pin();
-  expect(shown).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('+      "description": "Read ~/.ssh') });
-  expect(await pin('--accept')).toMatchObject({ exitCode: 0 });
-  expect(await pin()).toMatchObject({ exitCode: 0 });
+  const shown = await lock(true, '--check');
+  expect(shown).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('Read ~/.ssh/id_rsa first.') });
+  expect(await lock(false)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('guard.person_required') });
+  expect(await lock(true)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('changed  mcp:files') });
+  expect(await lock(true, '--check')).toMatchObject({ exitCode: 0 });
 }, 300_000);

@@ -29,9 +29,11 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
   expect(wrapped).toMatchObject({
     exitCode: 0,
     stdout:
-      'files: wrapped\nfar: wrapped\nold: left alone: neither a program nor an address that `mcp wrap` can reach\n',
+      'files: wrapped\nfar: wrapped\nold: left alone: neither a program nor an address that `mcp wrap` can reach\nEach is held back until you have looked at it: start your client once, then run `holdfast lock --accept mcp:NAME`.\n',
   });
-  expect(readFileSync(real, 'utf8')).toContain('"mcp", "wrap", "--name", "files", "--", "npx", "server"');
+  expect(readFileSync(real, 'utf8')).toContain(
+    '"mcp", "wrap", "--name", "files", "--env", "TOKEN", "--", "npx", "server"',
+  );
   expect(statSync(real).mode & 0o777).toBe(0o644);
   expect(await run('import')).toMatchObject({ stdout: expect.stringContaining('files: not wrapped') });
   expect(await run('restore')).toMatchObject({
@@ -52,6 +54,21 @@ test.each([
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const ended = await runHere(['mcp', 'import', file], { directory: folder.path, trusted: false });
   expect(ended).toMatchObject({ exitCode, stderr: expect.stringContaining(says) });
+});
+
+test.each([
+  { file: '.claude.json', user: true },
+  { file: '.gemini/settings.json', user: true },
+  { file: 'Library/Application Support/Claude/claude_desktop_config.json', user: true },
+  { file: 'project/.mcp.json', user: false },
+  { file: 'project/.cursor/mcp.json', user: false },
+])('servers in ~/$file are pinned for the user: $user', async ({ file, user }) => {
+  const folder = await createFolder({ [file]: '{ "mcpServers": { "a": { "command": "x" } } }' });
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const environment = { HOME: folder.path, USERPROFILE: folder.path, NO_COLOR: '1' };
+  const ended = await runHere(['mcp', 'import', file], { directory: folder.path, environment, trusted: false });
+  expect(ended.stdout.includes('`holdfast lock --user --accept mcp:NAME`')).toBe(user);
+  expect(readFileSync(join(folder.path, file), 'utf8').includes('"--user"')).toBe(user);
 });
 
 test('settings without servers say so', async () => {

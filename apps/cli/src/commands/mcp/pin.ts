@@ -1,48 +1,53 @@
 import { describeStyle } from '../../calls/line.ts';
-import { requirePerson } from '../../guard/person.ts';
+import { findImpostor, requirePerson } from '../../guard/person.ts';
 import { loadMcp } from '../../mcp/load.ts';
-import { openServer } from '../../mcp/open-server.ts';
-import { findUnversioned, readPinned, type ServerEntry, toPinned, writePinned } from '../../mcp/pins.ts';
-import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import type { Host } from '../../terminal/host.ts';
-import { choosePaint, compareTexts } from '../../terminal/patch.ts';
+import { formatLook, lookAtServer } from '../../mcp/look-at-server.ts';
+import { type ServerEntry, writePinned } from '../../mcp/pins.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import { findQuestionStream, type Host } from '../../terminal/host.ts';
 import { printLines } from '../../terminal/print.ts';
-import { toPrintable } from '../../terminal/text.ts';
+import { choose } from '../../terminal/prompt.ts';
 
 /**
- * Starts a server and shows how it differs from what was pinned; with `accept`, pins it as it is. Returns 1 if there is a difference that
- * was not accepted.
+ * Starts a server and shows how it differs from its pin; pins it as it is with `accept`, or if a person at the terminal says so. Returns 1
+ * if there is a difference that was not accepted.
  *
- * @throws HoldfastError `mcp.*`, `usage.invalid` (`version_missing`), `guard.person_required`, `guard.settings.*`.
+ * @throws HoldfastError `guard.person_required`, `terminal.interrupted`, `mcp.not_installed`, and as `lookAtServer` and `writePinned`.
  */
 export async function pinServer(
   entry: ServerEntry,
   { accept }: { readonly accept: boolean },
   host: Host,
 ): Promise<ExitCode> {
-  const unversioned = findUnversioned(entry);
-  if (accept && unversioned !== undefined) {
-    throw usageError(
-      'version_missing',
-      `\`${unversioned}\` would be another program tomorrow: name its version, as in \`${unversioned}@1.2.3\`.`,
-    );
-  }
   if (accept) requirePerson('pin a server', host);
-  const before = await readPinned(entry, host);
-  const opened = await openServer(entry, await loadMcp(), {}, host);
-  const now = toPinned(entry, opened);
-  await opened.close();
-  const isSame = JSON.stringify(before?.pins) === JSON.stringify(now.pins);
+  const looked = await lookAtServer(entry, await loadMcp(), host);
   const { colors } = describeStyle(host);
-  const [from = '', to = ''] = [before?.seen ?? {}, now.seen].map((seen) => `${JSON.stringify(seen, null, 2)}\n`);
-  const patch = isSame ? [] : compareTexts(from, to).trimEnd().split('\n');
-  const shown = patch.map((line) => choosePaint(line, colors)(toPrintable(line)));
-  const state = isSame
-    ? 'The server is as it was pinned.'
-    : accept
-      ? 'Pinned.'
-      : 'Not pinned: add --accept to accept this.';
-  printLines(host, [...shown, state]);
-  if (accept) await writePinned(now, host);
-  return isSame || accept ? 0 : 1;
+  printLines(host, formatLook(looked, colors));
+  if (looked.state === 'same') {
+    printLines(host, ['The server is as it was pinned.']);
+    return 0;
+  }
+  if (!accept && !(await askPerson(entry.name, host))) {
+    printLines(host, ['Not pinned: add --accept, at a terminal, to accept this.']);
+    return 1;
+  }
+  await writePinned(entry, looked.now, host);
+  printLines(host, ['Pinned.']);
+  return 0;
+}
+
+async function askPerson(name: string, host: Host): Promise<boolean> {
+  const output = findQuestionStream(host, { stdin: false, stdout: false });
+  if (output === undefined || findImpostor(host) !== undefined) return false;
+  const answer = await choose({
+    message: `Pin the server ${name} like this?`,
+    options: [
+      { value: false, label: 'No' },
+      { value: true, label: 'Yes' },
+    ],
+    initialValue: false,
+    input: host.stdin,
+    output,
+  });
+  return answer === true;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineTool, type Tool } from '@holdfast/core';
@@ -13,6 +13,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
 import { createTestHost } from '../../testing/test-host.ts';
 import { runHere } from '../../testing/test-program.ts';
+import { findIssues, readSchema } from '../../testing/test-schemas.ts';
 import { answerCalls } from '../answer/answer-calls.ts';
 
 const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -34,7 +35,22 @@ interface World {
   words(...flags: readonly string[]): readonly string[];
 }
 
+/** Of any world: paths in the project are relative to it. */
+let lock: string | undefined;
+
 async function createWorld(): Promise<World> {
+  const world = await createUnpinned();
+  const { path, environment } = world;
+  if (lock === undefined) {
+    const argv = ['mcp', 'pin', '--accept', ...world.words().slice(world.words().indexOf('wrap') + 3)];
+    const pinned = await runHere(argv, { directory: path, environment, terminals: ['stdin'] });
+    expect(pinned).toMatchObject({ exitCode: 0 });
+    lock = readFileSync(join(path, 'holdfast.lock'), 'utf8');
+  } else writeFileSync(join(path, 'holdfast.lock'), lock);
+  return world;
+}
+
+async function createUnpinned(): Promise<World> {
   const folder = await createFolder({ '.env': 'KEY=CANARY-7431\n', 'a.txt': 'hi\n', '.git/HEAD': '' });
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const { path } = folder;
@@ -46,7 +62,22 @@ async function createWorld(): Promise<World> {
     log,
     environment: { HOME: path, HOLDFAST_HOME: home, HOLDFAST_TEST: 'given' },
     notes: () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n') : []),
-    words: (...flags) => [program, 'mcp', 'wrap', '--session', 'test', ...flags, '--', ...node, server, notes],
+    words: (...flags) => [
+      program,
+      'mcp',
+      'wrap',
+      '--session',
+      'test',
+      '--env',
+      'HOLDFAST_TEST',
+      '--env',
+      'NODE_COMPILE_CACHE',
+      ...flags,
+      '--',
+      ...node,
+      server,
+      notes,
+    ],
   };
 }
 
@@ -138,8 +169,12 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     const serving = serveMcp({ tools: [greet] }, { sessions: keepOpen(createSession()) });
     const { url, close } = await listenMcp(serving, { tokens: new Map([['CANARY-7431', 'test']]) });
     onTestFinished(close);
-    const words = ['mcp', 'wrap', '--session', 'test', '--header', 'Authorization', '--url', url];
+    const place = ['--user', '--header', 'Authorization', '--url', url];
     const environment = { ...world.environment, Authorization: 'Bearer CANARY-7431' };
+    const pinning = { directory: world.path, environment, terminals: ['stdin'] as const };
+    expect(await runHere(['mcp', 'pin', '--accept', ...place], pinning)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(join(world.path, 'own', 'holdfast.lock'), 'utf8')).not.toContain('CANARY');
+    const words = ['mcp', 'wrap', '--session', 'test', ...place];
     const imported = await connect({ ...world, environment, words: () => [program, ...words] });
     expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok', text: '"a.txt"' });
     const denied = await call(imported, 'read_file', { path: join(world.path, '.env') });
@@ -187,21 +222,64 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok' });
   });
 
-  test('a pinned server is held to what a person has seen', async () => {
-    const world = await createWorld();
-    const { path, environment, notes } = world;
-    const command = world.words().slice(world.words().indexOf('--'));
-    const terminals = ['stdin'] as const;
-    const pinned = await runHere(['mcp', 'pin', '--accept', ...command], { directory: path, environment, terminals });
-    expect(pinned).toMatchObject({ exitCode: 0 });
-    const folder = join(path, 'own', 'guard', 'mcp');
-    const [name = ''] = readdirSync(folder);
-    const file = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { pins: { tools: Record<string, string> } };
-    file.pins.tools['read_file'] = '0'.repeat(64);
-    writeFileSync(join(folder, name), JSON.stringify(file));
+  test('a server that was never looked at is not started: it offers nothing and says what a person can do', async () => {
+    const world = await createUnpinned();
+    const { path, environment, log, notes } = world;
     const imported = await connect(world);
-    expect(imported.tools.map(({ name: tool }) => tool)).toEqual(['test_echo', 'test_environment', 'test_die']);
-    expect(notes().filter((line) => line.startsWith('call'))).toEqual([]);
+    expect(imported.tools).toEqual([]);
+    expect(imported.server.instructions).toContain('run `holdfast lock --accept mcp:server`');
+    const child = start(world);
+    const { client } = talk(child);
+    expect(await client('tools/call', { name: 'read_file', arguments: { path: 'a.txt' } })).toMatchObject({
+      result: { isError: true, _meta: { 'holdfast/outcome': { kind: 'denied', code: 'mcp.unpinned' } } },
+    });
+    const ends = readLog(log).records.filter(({ type }) => type === 'tool-call-end');
+    expect(ends).toMatchObject([{ name: 'server_read_file', outcome: { kind: 'denied', code: 'mcp.unpinned' } }]);
+    expect(notes()).toEqual([]);
+
+    // The server that the client would have started is shown to a person, and started from then on.
+    const run = (...flags: readonly string[]) =>
+      runHere(['lock', '--accept', 'mcp:server', ...flags], {
+        directory: path,
+        environment: { ...environment, NO_COLOR: '1' },
+        terminals: ['stdin'],
+      });
+    const looked = await run('--check', '--json');
+    expect(looked.exitCode).toBe(1);
+    const printed = JSON.parse(looked.stdout) as object;
+    expect(findIssues(await readSchema('lock'), printed)).toEqual([]);
+    expect(printed).toMatchObject({ servers: [{ name: 'server', state: 'new' }], written: false, found: false });
+    expect(await run()).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /^new {6}mcp:server\n[\s\S]+"name": "read_file"[\s\S]+1 named server: 0 as before, 1 new\n$/,
+      ),
+    });
+    expect(await run('--check')).toMatchObject({ exitCode: 0 });
+    expect((await connect(world)).tools.map(({ name }) => name)).toContain('test_read_file');
+  });
+
+  test.each([
+    { what: 'with another variable', from: '"HOLDFAST_TEST"', to: '"HOLDFAST_OTHER"' },
+    { what: 'by another command', from: '"--conditions=holdfast-source"', to: '"--conditions=other"' },
+  ])('a server that would be started $what than it was pinned is held back', async ({ from, to }) => {
+    const world = await createWorld();
+    const { path, notes } = world;
+    const before = notes().length;
+    writeFileSync(join(path, 'holdfast.lock'), lock?.replace(from, to) ?? '');
+    const child = start(world);
+    const { client } = talk(child);
+    expect(await client('tools/call', { name: 'read_file', arguments: {} })).toMatchObject({
+      result: { isError: true, _meta: { 'holdfast/outcome': { kind: 'denied', code: 'mcp.changed' } } },
+    });
+    expect(notes()).toHaveLength(before);
+  });
+
+  test('a tool that a person has seen otherwise leaves the list', async () => {
+    const world = await createWorld();
+    writeFileSync(join(world.path, 'holdfast.lock'), lock?.replace('"name": "read_file"', '"name": "other"') ?? '');
+    const imported = await connect(world);
+    expect(imported.tools.map(({ name }) => name)).toEqual(['test_echo', 'test_environment', 'test_die']);
   });
 
   test('ends with its client, and its server with it', async () => {
@@ -219,6 +297,9 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
   test('says on stderr why its server does not start', async () => {
     const { path, environment } = await createWorld();
     const env = { ...process.env, ...environment };
+    const file = JSON.parse(lock ?? '') as { mcp: { server: object } };
+    const pin = { ...file.mcp.server, command: '/no/such/program', args: [], environment: [] };
+    writeFileSync(join(path, 'holdfast.lock'), JSON.stringify({ ...file, mcp: { server: pin } }));
     const child = spawn(node[0], [...node.slice(1), program, 'mcp', 'wrap', '--', '/no/such/program'], {
       cwd: path,
       env,

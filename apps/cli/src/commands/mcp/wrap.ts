@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createFacts, mcpFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import type { McpEvent, McpTools } from '@holdfast/mcp';
+import type { FirstClient, McpEvent, ServedTools } from '@holdfast/mcp';
 import { identifyClient } from '../../guard/client-process.ts';
 import { codingPolicies } from '../../guard/coding.ts';
 import { announceGoverned } from '../../guard/governed.ts';
 import { findWorkFolder, guardFolder, homeFolder, resolveLinks } from '../../guard/place.ts';
 import { readGuardRules } from '../../guard/rules.ts';
 import { loadMcp } from '../../mcp/load.ts';
-import { openServer } from '../../mcp/open-server.ts';
-import { readPinned, type ServerEntry } from '../../mcp/pins.ts';
+import { type Opened, openPinned } from '../../mcp/open-pinned.ts';
+import type { ServerEntry } from '../../mcp/pins.ts';
 import { readFirst } from '../../mcp/read-first.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
@@ -40,15 +40,21 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   const id = toSessionId(entry, options.session, host);
   const sessions = new SessionTurns({ id, workspace: openGuardFolder(host) }, host);
   const tell = (event: McpEvent): void => void host.stderr.write(`holdfast: ${describeEvent(event)}\n`);
-  let imported: Promise<McpTools> | undefined;
+  let opening: Promise<Opened> | undefined;
   let takeBack = (): void => undefined;
-  const open = async (): Promise<McpTools> => {
+  const say = (text: string): void => void host.stderr.write(`holdfast: ${toPrintable(text)}\n`);
+  const open = async (client: FirstClient): Promise<ServedTools> => {
     try {
-      const pinned = await readPinned(entry, host);
-      imported = openServer(entry, mcp, { pins: pinned?.pins, trustAnnotations, onEvent: tell }, host);
-      const opened = await imported;
+      opening = openPinned(entry, mcp, { trustAnnotations, onEvent: tell, client }, host);
+      const opened = await opening;
       takeBack = announceGoverned({ name, session: id }, host);
-      return opened;
+      if (opened.type === 'held') {
+        say(opened.held.message);
+        return { tools: [], held: opened.held };
+      }
+      if (opened.unchecked !== undefined)
+        say(`the files of the package \`${opened.unchecked}\` cannot be checked against its pin`);
+      return opened.tools;
     } catch (thrown) {
       // The client learns only that there was an error.
       reportFailure(thrown, host);
@@ -63,7 +69,8 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   stopListening();
   await serving.close();
   // A server that did not start has nothing to end; `open` has reported why.
-  await (await imported?.catch(() => undefined))?.close();
+  const opened = await opening?.catch(() => undefined);
+  if (opened?.type === 'opened') await opened.tools.close();
   await sessions.close();
   return 0;
 }
@@ -86,8 +93,8 @@ function toSessionId(entry: ServerEntry, session: string | undefined, host: Host
     }
     return `mcp-${session}`;
   }
-  const { name } = entry;
-  const words = 'url' in entry ? [entry.url] : [entry.command, ...entry.args];
+  const { name, start } = entry;
+  const words = 'url' in start ? [start.url] : [start.command, ...start.args];
   const identity = [identifyClient(), host.directory, name, ...words].join('\0');
   return `mcp-${name.replaceAll('_', '-')}-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
 }

@@ -10,6 +10,7 @@ import type { CommandContext } from '../../flags/command.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
 import { collect, subfoldersText } from '../../flags/values.ts';
 import { comparePlugins, formatPluginChanges, formatPlugins } from '../../lock/plugins.ts';
+import { lockServers, type ServerLock, splitServers } from '../../lock/servers.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from '../../lock/view.ts';
 import { findFolder, readSettings, type Settings } from '../../settings/settings.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
@@ -26,13 +27,14 @@ Examples:
   $ holdfast lock --check                for CI: exit with 1 if anything differs
   $ holdfast lock --accept make_slug     show what changed in one tool, and lock its current state
   $ holdfast lock --accept plugin:git    the same for a plugin; pack:NAME for a pack
+  $ holdfast lock --accept mcp:files     the same for an MCP server of \`holdfast mcp wrap\`; with --user for one of yours
   $ holdfast lock --check --accept make_slug   only show the changes
   $ holdfast lock --subfolders           include subfolders, as a run with --subfolders does
   $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
 
 The lock covers each tool file and its relative imports byte by byte, package versions, schemas, descriptions and other metadata; for
 configured plugins and packs, their declarations and the imported file. Once a lock exists, a tool or plugin that differs is not
-used, and nothing runs with a pack that differs. Locking runs no code of tool files, but imports plugins. Exits with 1 if a file is
+used, and nothing runs with a pack that differs. MCP servers are started, shown and locked only by name. Locking runs no code of tool files, but imports plugins. Exits with 1 if a file is
 invalid or a plugin fails to load.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
@@ -41,6 +43,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--subfolders', subfoldersText)
     .option('--check', 'write nothing; exit with 1 if anything differs')
     .option('--accept <tool>', 'show what changed in this tool and lock only it; repeatable', collect)
+    .option('--user', "MCP servers of the user's own lock rather than the project's")
     .option('--json', 'print JSON');
   addTrustOption(addConfigOptions(command))
     .addHelpText('after', help)
@@ -54,8 +57,10 @@ export interface LockOptions extends ConfigFlags {
   readonly subfolders?: boolean | undefined;
   /** Writes nothing. */
   readonly check?: boolean;
-  /** The tools, plugins (`plugin:git`) and packs to lock. Default: all. */
+  /** The tools, plugins (`plugin:git`), packs and MCP servers (`mcp:files`) to lock. Default: all but servers. */
   readonly accept?: readonly string[];
+  /** Locks servers of the user. */
+  readonly user?: boolean;
   readonly json?: boolean;
 }
 
@@ -64,10 +69,17 @@ export interface LockOptions extends ConfigFlags {
  * the lock. Returns 1 if one is refused or, when nothing is written, if anything differs. For chosen tools it shows every change and
  * ignores the others.
  *
- * @throws HoldfastError `usage.invalid` (`folder_missing`, `tools_missing`, `tool_unknown`), `tools.lock.*`, and as `comparePlugins`.
+ * @throws HoldfastError `usage.invalid` (`folder_missing`, `tools_missing`, `tool_unknown`), `tools.lock.*`, and as `comparePlugins` and
+ * `lockServers`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
-  const { config, trust, tools, check = false, accept = [], json = false } = options;
+  const { config, trust, tools, check = false, user = false, json = false } = options;
+  const { servers: serverNames, others: accept } = splitServers(options.accept ?? []);
+  const locked = await lockServers(serverNames, { user, check }, host);
+  const { colors } = describeStyle(host);
+  const serversHold = !check || locked.servers.every(({ state }) => state === 'same');
+  if (serverNames.length > 0 && accept.length === 0)
+    return printServers(locked, { check, json, ok: serversHold }, host);
   // Tool files are only read, not run.
   const settings = await readSettings(
     { config, tools, subfolders: options.subfolders },
@@ -99,7 +111,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
     (accept.length === 0 &&
       (diagnostics.some(({ severity }) => severity === 'error') || (plugins?.problems.length ?? 0) > 0));
   const found = comparison?.found ?? plugins?.comparison.found ?? false;
-  const ok = !isRefused && (!check || (found && states.every((state) => state === 'same')));
+  const ok = serversHold && !isRefused && (!check || (found && states.every((state) => state === 'same')));
   const place = comparison?.lock ?? plugins?.comparison.lock ?? '';
   const path = shortenPath(place, host.directory);
   const pluginPath = plugins === undefined ? null : shortenPath(plugins.comparison.lock, host.directory);
@@ -110,6 +122,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
       found,
       tools: describeTools(compared.tools, shown),
       plugins: compared.plugins,
+      servers: locked.servers,
       diagnostics,
     };
     printJson(host, { ...described, problems: plugins?.problems ?? [], written: !check, ok });
@@ -121,7 +134,6 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
     for (const problem of plugins?.problems ?? [])
       host.stderr.write(`${toPrintable(problem.message)} (${describeCode(problem)})\n`);
   }
-  const { colors } = describeStyle(host);
   const lines =
     accept.length === 0
       ? [...formatComparison(compared.tools, colors), ...formatPlugins(compared.plugins, colors)]
@@ -134,8 +146,26 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
     `${state}${toPrintable(path)}`,
     ...countSubjects(subjects, { check, named: accept.length > 0, elsewhere: pluginPath === path ? null : pluginPath }),
   ].join(', ');
-  printLines(host, [...lines, (ok ? colors.green : colors.red)(end)]);
+  printLines(host, [...locked.format(colors), ...lines, (ok ? colors.green : colors.red)(end)]);
   return ok ? 0 : 1;
+}
+
+function printServers(
+  { found, servers, format }: ServerLock,
+  { check, json, ok }: { readonly check: boolean; readonly json: boolean; readonly ok: boolean },
+  host: Host,
+): ExitCode {
+  const lock = servers[0]?.lock ?? '';
+  const exitCode = ok ? 0 : 1;
+  if (json) {
+    const nothing = { pluginLock: null, found, tools: [], plugins: [], diagnostics: [], problems: [] };
+    printJson(host, { lock, ...nothing, servers, written: !check, ok });
+    return exitCode;
+  }
+  const { colors } = describeStyle(host);
+  const end = `${check ? '' : 'wrote '}${toPrintable(lock)}, ${countStates(servers, check ? 'as locked' : 'as before', 'named server')}`;
+  printLines(host, [...format(colors), (ok ? colors.green : colors.red)(end)]);
+  return exitCode;
 }
 
 /** Refuses a lock without tools if it had some before or nothing else is locked: probably a mistake. */

@@ -1,0 +1,51 @@
+/** Records of the guard and of MCP servers that belong to no stage of a call. */
+export type ShownMcpRecord =
+  | {
+      readonly type: 'guard-noted';
+      readonly server: string;
+      readonly tool: string;
+      readonly decidedIn: string;
+    }
+  | { readonly type: 'mcp-question'; readonly server: string; readonly message: string; readonly action: string }
+  | {
+      readonly type: 'mcp-refused';
+      readonly reason: string;
+      readonly server?: string | undefined;
+      readonly method?: string | undefined;
+      readonly name?: string | undefined;
+      readonly count?: number | undefined;
+      readonly last?: boolean | undefined;
+    };
+
+/** One line for a record; its texts are not made printable. */
+export function describeMcpRecord(record: ShownMcpRecord): string {
+  switch (record.type) {
+    case 'guard-noted':
+      return `\`${record.tool}\` of the MCP server \`${record.server}\`: decided and recorded in the session ${record.decidedIn}`;
+    case 'mcp-question':
+      return `the MCP server \`${record.server}\` asked the user, who answered ${record.action}: ${record.message}`;
+    case 'mcp-refused':
+      return `refused: ${describeRefusal(record)}${record.last === true ? '; further ones are not recorded' : ''}`;
+    default:
+      return record satisfies never;
+  }
+}
+
+function describeRefusal({
+  reason,
+  server = '?',
+  method = '?',
+  name = '?',
+  count = 1,
+}: Extract<ShownMcpRecord, { type: 'mcp-refused' }>): string {
+  switch (reason) {
+    case 'no-access':
+      return `${count === 1 ? '1 request' : `${count} requests`} without access`;
+    case 'tool-name':
+      return `a call of \`${name}\`, which is served under another name`;
+    case 'request-state':
+      return `an answer for a call of \`${name}\` whose question is over`;
+    default:
+      return `${method}, asked for by the MCP server \`${server}\``;
+  }
+}

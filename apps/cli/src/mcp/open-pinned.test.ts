@@ -1,0 +1,35 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as mcp from '@holdfast/mcp';
+import { expect, test } from 'vitest';
+import { createFolder } from '../testing/test-folder.ts';
+import { createTestHost } from '../testing/test-host.ts';
+import { openPinned } from './open-pinned.ts';
+
+test.each([
+  { integrity: 'sha512-pinned', code: 'mcp.unreachable' },
+  { integrity: 'sha512-other', code: 'mcp.changed' },
+])('a package that npm has installed with $integrity: $code', async ({ integrity, code }) => {
+  await using folder = await createFolder();
+  const { path } = folder;
+  const start = { command: join(path, 'npx'), args: ['-y', 'server'], environment: [] };
+  const pin = {
+    ...start,
+    command: '<workspace>/npx',
+    package: { name: 'server', version: '1.2.3', integrity: 'sha512-pinned' },
+    server: { name: 'server', version: '1.2.3' },
+    seen: { instructions: null, tools: [], resources: [], templates: [], prompts: [] },
+  };
+  writeFileSync(join(path, 'holdfast.lock'), JSON.stringify({ mcp: { server: pin }, tools: {}, version: 1 }));
+  mkdirSync(join(path, 'node_modules'));
+  const installed = { packages: { 'node_modules/server': { version: '1.2.3', integrity } } };
+  writeFileSync(join(path, 'node_modules', '.package-lock.json'), JSON.stringify(installed));
+  const { host } = createTestHost({ directory: path });
+  // There is no such `npx`: a server that is not held back cannot be reached.
+  const opening = openPinned({ name: 'server', user: false, start }, mcp, {}, host);
+  const found = await opening.then(
+    (opened) => (opened.type === 'held' ? opened.held.code : 'opened'),
+    (thrown: { readonly code: string }) => thrown.code,
+  );
+  expect(found).toBe(code);
+});
