@@ -245,13 +245,15 @@ test('a link with the name of such a place needs approval, ordinary files do not
     expect(await make(['write_file', { path, content: 'x' }], { filesystem }), path).toMatchObject({ kind: 'ok' });
   }
   expect(await make(['write_file', { path: '../x', content: 'x' }], { filesystem })).toMatchObject({
-    code: 'path.escape',
+    code: 'path.invalid',
+    reason: 'escape',
   });
   expect(
     await make(['write_file', { path: '.git/config', content: 'x' }], { filesystem, approve: true }),
   ).toMatchObject({
     kind: 'failed',
-    code: 'path.protected',
+    code: 'path.invalid',
+    reason: 'protected',
   });
 });
 

@@ -76,14 +76,20 @@ test.each([
   { name: 'read_file', input: { path: '../.env' }, kind: 'denied' },
   { name: 'copy_file', input: { from: '.env', to: 'src/b.ts' }, kind: 'failed', code: 'policy.secret_files' },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'new.pem' }, kind: 'failed', code: 'policy.secret_files' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: '.git/x' }, kind: 'failed', code: 'path.protected' },
+  {
+    name: 'copy_file',
+    input: { from: 'src/a.ts', to: '.git/x' },
+    kind: 'failed',
+    code: 'path.invalid',
+    reason: 'protected',
+  },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'kept/x' }, kind: 'failed', code: 'policy.read_only_files' },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'src/b.ts' }, kind: 'ok' },
 ])(
   'through links and by unknown tools: $name $input is $kind, and tells no secret',
-  async ({ kind, code, ...asked }) => {
+  async ({ kind, code, reason, ...asked }) => {
     const outcome = await call(asked.name, asked.input, { options: { config: { readOnly: ['kept'] } } });
-    expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code }) });
+    expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code, reason }) });
     expect(outcome.text).not.toContain('tulip');
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe(files['.env']);
   },

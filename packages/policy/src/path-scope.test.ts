@@ -115,7 +115,9 @@ test('a filesystem failure is thrown, which denies the call; a path error is the
   const failing = (error: Error) => runPolicy(pathScope(scope), { ...files, resolve: () => Promise.reject(error) });
   const call = callOf('read_file', { path: 'src/a.ts' });
   await expect(failing(new Error('disk')).check(call)).rejects.toThrow('disk');
-  expect(await failing(new HoldfastError('path.protected', 'Not that.')).check(call)).toEqual({
+  expect(
+    await failing(new HoldfastError('path.invalid', 'Not that.', { data: { reason: 'protected' } })).check(call),
+  ).toEqual({
     type: 'deny',
     reason: 'Not that.',
   });

@@ -100,7 +100,7 @@ test('a process that ends before the call has begun leaves no doubt, and one tha
 
 test('a tool that answers without having begun is in doubt where any other is', async () => {
   const never = start({ tool: { execute: () => undefined } });
-  expect(await never.outcome).toMatchObject({ kind: 'in-doubt', code: 'output.undefined' });
+  expect(await never.outcome).toMatchObject({ kind: 'in-doubt', code: 'output.invalid', reason: 'undefined' });
 });
 
 test('a call that was stopped while it prepared cannot begin any more', async () => {

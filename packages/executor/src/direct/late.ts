@@ -1,8 +1,8 @@
 import { HoldfastError } from '@holdfast/core';
-import { copyJson, describeThrown, isToolResult, within } from '@holdfast/core/internal';
+import { copyJson, describeThrown, isToolResult, toProblem, toReason, within } from '@holdfast/core/internal';
 import type { ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogEntry } from '@holdfast/session';
-import { learnReturned, thrownCode } from '../call/ending.ts';
+import { learnReturned } from '../call/ending.ts';
 import { toAbortReason } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { Answer, LateStart } from '../call/types.ts';
@@ -37,7 +37,8 @@ export class PreparedStart implements LateStart {
       code = 'log.sync_failed';
       await synced;
     } catch (cause) {
-      throw new HoldfastError(thrownCode(cause, code), describeThrown(cause), { cause });
+      const problem = toProblem(cause, { code });
+      throw new HoldfastError(problem.code, problem.message, { data: toReason(problem), cause });
     }
   }
 }

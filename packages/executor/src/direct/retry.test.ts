@@ -114,17 +114,25 @@ test('a tool without `retry`, and one that succeeds at once, say nothing of atte
 });
 
 test.each<{ readonly title: string; readonly attempt: (context: ToolContext) => unknown; readonly outcome: object }>([
-  { title: 'no answer', attempt: () => undefined, outcome: { kind: 'invalid', code: 'output.undefined' } },
-  { title: 'a value that is not JSON', attempt: () => 1n, outcome: { kind: 'invalid', code: 'output.not_json' } },
+  {
+    title: 'no answer',
+    attempt: () => undefined,
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'undefined' },
+  },
+  {
+    title: 'a value that is not JSON',
+    attempt: () => 1n,
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
+  },
   {
     title: 'a failure whose payload is not JSON',
     attempt: () => toolError('No.', { value: 1n as never }),
-    outcome: { kind: 'invalid', code: 'output.not_json' },
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
   },
   {
     title: 'a result that cannot be read',
     attempt: () => new Proxy(toolOk(1), { get: () => broke() }),
-    outcome: { kind: 'invalid', code: 'output.unreadable' },
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'unreadable' },
   },
   {
     title: 'a section that has to be opened',

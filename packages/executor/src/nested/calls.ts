@@ -1,7 +1,7 @@
 import type { Json, Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
-import { describeThrown, isStagedResource } from '@holdfast/core/internal';
+import { describeThrown, isStagedResource, toProblem } from '@holdfast/core/internal';
 import type { ChildSession, Touched } from '@holdfast/core/types';
-import { failure, thrownCode } from '../call/ending.ts';
+import { failure } from '../call/ending.ts';
 import { type Lifetime, toDeadline } from '../call/execute.ts';
 import { identifyCall } from '../call/prepare.ts';
 import type { RunningCall } from '../call/running-call.ts';
@@ -113,8 +113,8 @@ function openResources(parent: RunningCall): Opened {
     return { resources: nestedResources(parent), refusal: undefined };
   } catch (thrown) {
     const message = `A resource could not be opened: ${describeThrown(thrown)}`;
-    const refusal = failure('failed', { code: thrownCode(thrown, 'resource.begin_failed'), message }, { thrown });
-    return { resources: new Map(), refusal };
+    const problem = toProblem(thrown, { code: 'resource.failed', reason: 'begin' }, message);
+    return { resources: new Map(), refusal: failure('failed', problem, { thrown }) };
   }
 }
 
@@ -174,7 +174,7 @@ export function refuseNested({ name, effects }: Tool, parent: RunningCall): Ende
   for (let outer = parent.scope.parent; outer !== undefined; outer = outer.scope.parent) depth += 1;
   if (depth < maxDepth) return undefined;
   const message = `\`${name}\` was not run: calls are nested ${maxDepth} levels deep.`;
-  return { type: 'ended', ending: failure('invalid', { code: 'call.too_deep', message }) };
+  return { type: 'ended', ending: failure('invalid', { code: 'call.invalid', reason: 'too_deep', message }) };
 }
 
 /** Ends when the outer call is stopped or has ended. */

@@ -195,7 +195,9 @@ test('where what was staged cannot be cleaned up, the call fails and nothing ope
   const words = wordsResource({ discard: true });
   const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
   const run = runAgent({ model, prompt: foldedPrompt([needy()]), session, input: 'Go.', resources: { words } });
-  expect(await run.result).toMatchObject({ outcomes: [{ kind: 'failed', code: 'resource.discard_failed' }] });
+  expect(await run.result).toMatchObject({
+    outcomes: [{ kind: 'failed', code: 'resource.failed', reason: 'discard' }],
+  });
   expect(session.read(opened).size).toBe(0);
 });
 

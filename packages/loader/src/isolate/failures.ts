@@ -61,9 +61,9 @@ export function readAnswer(
     case 'returned':
       return { value: answer.value };
     case 'result': {
-      const { success, message, value, excluded, code } = answer;
+      const { success, message, value, excluded, code, reason } = answer;
       if (success) return { value: toolOk<Json>(value, message, { excludeValueFromContext: excluded }) };
-      return { value: toolError(message, { value, ...(code === undefined ? {} : { code }) }) };
+      return { value: toolError(message, { value, code, reason }) };
     }
     case 'unfit':
       return { value: unfit(answer.problem) };
