@@ -171,7 +171,7 @@ test('a tool that is not named as a writer fails before its commit, even if appr
       { from: path, to: 'elsewhere.txt' },
     ]) {
       const outcome = await make(['sneaky_move', input], { filesystem, policies, approve: true });
-      expect(outcome).toMatchObject({ kind: 'failed', code: 'policy.self_running_files' });
+      expect(outcome).toMatchObject({ kind: 'failed', code: 'policy.refused', reason: 'self_running_files' });
     }
     expect(await filesystem.readOnly.readText(path)).toBe('old');
     expect(await filesystem.readOnly.stat('elsewhere.txt')).toBeUndefined();

@@ -34,7 +34,7 @@ export function toPinned(entry: ServerEntry, { server, pins, seen }: McpTools): 
   };
 }
 
-/** `undefined`: not pinned. @throws HoldfastError `mcp.pins.invalid`, `guard.settings.unreadable`. */
+/** `undefined`: not pinned. @throws HoldfastError `mcp.pins.invalid`, `guard.settings.invalid`. */
 export async function readPinned(entry: ServerEntry, host: Host): Promise<PinnedServer | undefined> {
   const path = pinsPath(entry, host);
   const text = await readText(path);

@@ -53,7 +53,10 @@ async function openSections(open: SectionOpening, call: RunningCall): Promise<To
     endReserved(call);
     return event;
   } catch (thrown) {
-    return await refuse(failure('failed', toProblem(thrown, { code: 'section.unknown' }), { thrown }), call);
+    return await refuse(
+      failure('failed', toProblem(thrown, { code: 'section.unavailable', reason: 'unknown' }), { thrown }),
+      call,
+    );
   } finally {
     opening.discard();
   }

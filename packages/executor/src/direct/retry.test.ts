@@ -166,8 +166,8 @@ test('a tool that gave no word is not tried again', async () => {
 });
 
 test.each([
-  { code: 'tool.process.exited', repeat: 'keyed', runs: 1, kind: 'in-doubt' },
-  { code: 'tool.process.exited', repeat: 'safe', runs: 3, kind: 'failed' },
+  { code: 'tool.process.lost', reason: 'exited', repeat: 'keyed', runs: 1, kind: 'in-doubt' },
+  { code: 'tool.process.lost', reason: 'exited', repeat: 'safe', runs: 3, kind: 'failed' },
   { code: 'tool.process.not_started', repeat: 'keyed', runs: 3, kind: 'failed' },
 ] as const)('$code of an external tool, $repeat: $kind, run $runs times', async ({ code, repeat, runs, kind }) => {
   const tool = flaky(

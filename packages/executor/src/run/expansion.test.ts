@@ -58,7 +58,10 @@ function foldedPrompt(tools: readonly Tool[], { policies = [extraPolicy] } = {})
       const keys = readExpansion(thrown)?.keys;
       if (keys === undefined) return undefined;
       return ({ session }) => {
-        if (!keys.includes('g')) throw new HoldfastError('section.unknown', `There is no section \`${keys.join()}\`.`);
+        if (!keys.includes('g'))
+          throw new HoldfastError('section.unavailable', `There is no section \`${keys.join()}\`.`, {
+            data: { reason: 'unknown' },
+          });
         session.dispatch({ type: 'opened', payload: 'g' });
         return 'The section `g` is open now.';
       };
@@ -207,7 +210,9 @@ test('a section that cannot be opened is a failure of the call', async () => {
   const tool = needy(() => visibilityExpansionRequired(['h']));
   const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
   const run = runAgent({ model, prompt: foldedPrompt([tool]), session, input: 'Go.', resources: { words } });
-  expect(await run.result).toMatchObject({ outcomes: [{ kind: 'failed', code: 'section.unknown' }] });
+  expect(await run.result).toMatchObject({
+    outcomes: [{ kind: 'failed', code: 'section.unavailable', reason: 'unknown' }],
+  });
   expect(words.log).toEqual(['discard']);
   expect(session.read(opened).size).toBe(0);
 });

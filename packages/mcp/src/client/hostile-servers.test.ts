@@ -251,11 +251,11 @@ test.each([
 });
 
 test.each([
-  { what: 'the Cyrillic а', change: { name: 'а' }, code: 'mcp.name.invalid' },
-  { what: 'a line break in its name', change: { name: 'a\nb' }, code: 'mcp.name.invalid' },
-  { what: 'an empty name', change: { name: '' }, code: 'mcp.name.invalid' },
-  { what: 'a name of 200 characters', change: { name: 'x'.repeat(200) }, code: 'mcp.name.invalid' },
-  { what: 'a path as a name', change: { name: '../a' }, code: 'mcp.name.invalid' },
+  { what: 'the Cyrillic а', change: { name: 'а' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a line break in its name', change: { name: 'a\nb' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'an empty name', change: { name: '' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a name of 200 characters', change: { name: 'x'.repeat(200) }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a path as a name', change: { name: '../a' }, code: 'mcp.tool.invalid', reason: 'name' },
 ])('a tool with $what is left out, and the others stay', async ({ change, code }) => {
   const { tools, leftOut } = await openListed({
     tools: [
@@ -325,6 +325,6 @@ test.each([
   const onEvent = (event: McpEvent): void => void events.push(event);
   const imported = await mcpTools({ name: 'bad', transport, dangerous: false, onEvent });
   onTestFinished(() => imported.close());
-  expect(await call(imported)).toMatchObject({ kind: 'in-doubt', code: 'tool.process.unreadable' });
+  expect(await call(imported)).toMatchObject({ kind: 'in-doubt', code: 'tool.process.lost', reason: 'unreadable' });
   expect(events).toEqual(refused === undefined ? [] : [{ type: 'request-refused', server: 'bad', method: refused }]);
 });
