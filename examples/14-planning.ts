@@ -45,7 +45,7 @@ const model = scriptedModel([
 const session = createSession();
 const { status, text, outcomes } = await runAgent({ model, prompt, session, input: 'Go on.' }).result;
 assert.deepEqual([status, text], ['completed', 'The manual is written, all three chapters.']);
-assert.deepEqual([outcomes[0]?.kind, outcomes[0]?.code], ['failed', 'planning.no_plan']);
+assert.deepEqual([outcomes[0]?.kind, outcomes[0]?.reason], ['failed', 'no_plan']);
 assert.match(outcomes[0]?.text ?? '', /Set one up with `planning_setup_plan`/);
 assert.ok(outcomes.slice(1).every(({ kind }) => kind === 'ok'));
 

@@ -15,7 +15,7 @@ import {
   type ToolCallEndEvent,
   type ToolContext,
 } from '@holdfast/core';
-import { type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
+import { describeCode, type RecordedOutcome, readOutcome } from '@holdfast/core/internal';
 import { type CallOptions, executeToolCall, runAgent } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { createSession, type LogEntry, type LogRecord, type Session } from '@holdfast/session';
@@ -249,6 +249,11 @@ function endsOf(events: readonly RunEvent[], callId: string): ToolCallEndEvent[]
 }
 
 /** A prompt with no policies of its own. */
+/** `code: reason` of an outcome; nothing of a success. */
+export function kindOf({ code, reason }: Outcome): string | undefined {
+  return code === undefined ? undefined : describeCode({ code, reason });
+}
+
 export function toolsPrompt(tools: readonly Tool[]): Prompt {
   return { name: 'test/prompt', render: () => ({ text: 'Work.', tools, policies: new Map(), allPolicies: [] }) };
 }

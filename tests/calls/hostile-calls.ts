@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect } from 'vitest';
 import { seed as testSeed } from '../setup/seed.ts';
+import { kindOf } from './call-fixtures.ts';
 import { arbitraryHostileText, arbitraryHostileValue } from './hostile-values.ts';
 import {
   arbitraryBreak,
@@ -56,14 +57,15 @@ export class HostileCalls {
     const id = `call-${this.#calls}`;
     const outcome = await executeToolCall({ id, name: 'take', arguments: raw }, { tools, session: this.session });
     if (outcome.kind === 'suspended') throw new Error('nobody asked for approval');
-    const { kind, code, text } = outcome;
-    this.kinds.set(code ?? kind, (this.kinds.get(code ?? kind) ?? 0) + 1);
+    const { kind, text } = outcome;
+    const ended = kindOf(outcome) ?? kind;
+    this.kinds.set(ended, (this.kinds.get(ended) ?? 0) + 1);
     if (
       !['ok', 'invalid'].includes(kind) ||
       this.#ends.length !== 1 ||
       this.#inputs.length !== (kind === 'ok' ? 1 : 0)
     ) {
-      expect.fail(`${kind} ${code}: ${this.#ends.length} ends, the handler ran ${this.#inputs.length} times`);
+      expect.fail(`${ended}: ${this.#ends.length} ends, the handler ran ${this.#inputs.length} times`);
     }
     // A model's text is bounded and has nothing that a terminal would obey.
     if (text.length > 1_024 || /(?![\n\t])[\p{Cc}\p{Cf}]/u.test(text))

@@ -4,6 +4,7 @@ import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { readBeforeWrite } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
+import { kindOf } from './call-fixtures.ts';
 
 type Step = readonly [tool: string, input?: Record<string, unknown>];
 
@@ -29,7 +30,7 @@ function setUp(work: (context: ToolContext) => Promise<unknown> = async () => nu
     filesystem,
     async run(...[name, input = {}]: Step) {
       const outcome = await executeToolCall({ name, arguments: input }, options);
-      return outcome.kind === 'suspended' ? 'suspended' : `${outcome.kind} ${outcome.code ?? ''}`.trim();
+      return outcome.kind === 'suspended' ? 'suspended' : `${outcome.kind} ${kindOf(outcome) ?? ''}`.trim();
     },
     text: async (path: string) =>
       (await filesystem.readOnly.stat(path)) === undefined ? undefined : await filesystem.readOnly.readText(path),
@@ -78,7 +79,7 @@ test('a nested write of an unread file is denied, and what the call around it th
     await filesystem?.write('a.txt', 'by the tool itself');
     return null;
   });
-  expect(await run('outer')).toBe('failed policy.read_before_write');
+  expect(await run('outer')).toBe('failed policy.refused: read_before_write');
   expect(said).toEqual(['denied']);
   expect(await text('a.txt')).toBe('one');
 });
@@ -103,7 +104,7 @@ test('what a child run overwrites unread fails the call around it, whose policie
     )) as { kind: string };
     return kind;
   });
-  expect(await run('outer')).toBe('failed policy.read_before_write');
+  expect(await run('outer')).toBe('failed policy.refused: read_before_write');
   expect(await text('a.txt')).toBe('one');
   await run(...read);
   expect(await run('outer')).toBe('ok');

@@ -16,6 +16,7 @@ import {
   diary,
   directly,
   expectOneEnd,
+  kindOf,
   type MadeCall,
   makeWorld,
   makeWriter,
@@ -82,7 +83,7 @@ test.each(causes)('$kind, $by: $what', async (cause) => {
 
   const { outcome } = ended;
   expect(outcome).toMatchObject({ kind, name: made.name, ...cause.outcome });
-  expect(outcome.code).toBe(code);
+  expect(kindOf(outcome)).toBe(code);
   if (kind !== 'ok') expect(outcome.code).toMatch(/^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+$/);
   expect(outcome.callId).toBe(by === 'nested' ? 'outer/1' : 'c');
   for (const text of [outcome.message, outcome.rendered, outcome.text]) expect(typeof text).toBe('string');
@@ -105,7 +106,7 @@ test.each(causes)('$kind, $by: $what', async (cause) => {
   };
   expect(end).toMatchObject({ ...defaults, ...cause.end });
   // JSON has no functions: such a value cannot be shown.
-  expect(end.rawArguments).toEqual(code === 'arguments.not_json' ? null : made.arguments);
+  expect(end.rawArguments).toEqual(code === 'arguments.invalid: not_json' ? null : made.arguments);
   expect(end.durationMs).toBeGreaterThanOrEqual(0);
   expect(tool.entered.count).toBe(reached === 'execute' ? 1 : 0);
   // Published events are kept, however the call ends.
@@ -288,7 +289,7 @@ test('a turn of nothing but trouble: every call has its end, in order, and the r
   });
   const { status, outcomes } = await run.result;
   expect(status).toBe('completed');
-  expect(outcomes.map(({ callId, kind, code }) => [callId, kind, code])).toEqual([
+  expect(outcomes.map((outcome) => [outcome.callId, outcome.kind, kindOf(outcome)])).toEqual([
     ...trouble.map(({ kind, code }, index) => [`c${index}`, kind, code]),
     ['good', 'ok', undefined],
   ]);
@@ -306,10 +307,10 @@ test('an id that comes twice: equal calls are one, another call by the same id i
   const run = runAgent({ model, prompt: toolsPrompt([tool]), input: 'Work.', session: world.session });
   const { status, outcomes } = await run.result;
   expect(status).toBe('completed');
-  expect(outcomes.map(({ kind, code }) => [kind, code])).toEqual([
+  expect(outcomes.map((outcome) => [outcome.kind, kindOf(outcome)])).toEqual([
     ['ok', undefined],
     ['ok', undefined],
-    ['invalid', 'call.id.reused'],
+    ['invalid', 'call.invalid: id_reused'],
   ]);
   expect(tool.entered.count).toBe(1);
   expect(world.ends('same')).toHaveLength(2);
@@ -322,7 +323,7 @@ test('an id that comes twice: what arguments say of themselves does not make the
   const calls = [1, 2].map((n) => ({ id: 'same', name: 'write', arguments: lying(n) }));
   const model = scriptedModel([{ calls }, { text: 'Done.' }]);
   const run = runAgent({ model, prompt: toolsPrompt([tool]), input: 'Work.', session: world.session });
-  expect((await run.result).outcomes.map(({ code }) => code)).toEqual([undefined, 'call.id.reused']);
+  expect((await run.result).outcomes.map(kindOf)).toEqual([undefined, 'call.invalid: id_reused']);
 });
 
 test('everything that a failing call did to files is undone', async () => {

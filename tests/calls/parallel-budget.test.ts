@@ -31,7 +31,7 @@ test.each([
   { effects: 'none', over: 'denied', code: 'policy.denied' },
   { effects: 'state', over: 'denied', code: 'policy.denied' },
   // It has happened, so that it is too late to decide again.
-  { effects: 'external', over: 'in-doubt', code: 'policy.call_budget' },
+  { effects: 'external', over: 'in-doubt', code: 'policy.refused', reason: 'call_budget' },
 ] as const)(
   'of three calls at once that have effects $effects one fits a budget of one',
   async ({ effects, over, code }) => {

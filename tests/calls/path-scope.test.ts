@@ -74,7 +74,7 @@ test.each([
     const outcome = await call(name, input, filesystem);
     expect(outcome).toMatchObject({ kind });
     expect(outcome.text).not.toMatch(/secret\n/i);
-    if (kind === 'failed') expect(outcome.code).toBe('policy.path_scope');
+    if (kind === 'failed') expect(outcome.reason).toBe('path_scope');
   }
   expect(readFileSync(join(root, 'src', 'a.ts'), 'utf8')).toBe('const a = 1;\n');
 });
@@ -122,7 +122,8 @@ test('what the scope refuses and a person approves goes on, and nothing beside i
   // It may be read, and has not been asked about as something to write.
   expect(await approved('copy', { from: 'secrets/key', to: 'secrets/key' }, copying)).toMatchObject({
     kind: 'failed',
-    code: 'policy.path_scope',
+    code: 'policy.refused',
+    reason: 'path_scope',
   });
   expect(await approved('write_file', { path: 'src/a.ts', content: 'new' }, readBeforeWrite())).toMatchObject({
     kind: 'ok',

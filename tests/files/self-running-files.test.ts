@@ -171,7 +171,7 @@ test('a tool that is not named as a writer fails before its commit, even if appr
       { from: path, to: 'elsewhere.txt' },
     ]) {
       const outcome = await make(['sneaky_move', input], { filesystem, policies, approve: true });
-      expect(outcome).toMatchObject({ kind: 'failed', code: 'policy.self_running_files' });
+      expect(outcome).toMatchObject({ kind: 'failed', code: 'policy.refused', reason: 'self_running_files' });
     }
     expect(await filesystem.readOnly.readText(path)).toBe('old');
     expect(await filesystem.readOnly.stat('elsewhere.txt')).toBeUndefined();
@@ -245,13 +245,15 @@ test('a link with the name of such a place needs approval, ordinary files do not
     expect(await make(['write_file', { path, content: 'x' }], { filesystem }), path).toMatchObject({ kind: 'ok' });
   }
   expect(await make(['write_file', { path: '../x', content: 'x' }], { filesystem })).toMatchObject({
-    code: 'path.escape',
+    code: 'path.invalid',
+    reason: 'escape',
   });
   expect(
     await make(['write_file', { path: '.git/config', content: 'x' }], { filesystem, approve: true }),
   ).toMatchObject({
     kind: 'failed',
-    code: 'path.protected',
+    code: 'path.invalid',
+    reason: 'protected',
   });
 });
 

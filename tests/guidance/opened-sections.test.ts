@@ -31,7 +31,7 @@ test('a later call need not open a section that an earlier call of the turn open
     { kind: 'ok', text: 'Opened `rules`: their instructions and tools are available from now on.' },
     { kind: 'ok', text: 'The section that `needy` needs is open now. Call the tool again.' },
     // It saw the section open, and has no reason to request it.
-    { kind: 'failed', code: 'section.open' },
+    { kind: 'failed', code: 'section.unavailable', reason: 'open' },
   ]);
   expect(model.requests.map(({ messages }) => messages[0]?.text.includes('Be kind.'))).toEqual([false, true, true]);
 });

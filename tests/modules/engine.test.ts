@@ -7,6 +7,7 @@ import {
   type ModelEvent,
   systemClock,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import {
   createModuleEngine,
@@ -76,7 +77,9 @@ test('MOD-8: modules by id and by tag, in the order of the manifest', async () =
 test('MOD-10: without a manifest there is an empty engine, and a warning', async () => {
   const { engine } = await startEngine({ 'a.json': moduleText('a', 1) });
   expect(engine.moduleIds).toEqual([]);
-  expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
+  expect(engine.diagnostics).toMatchObject([
+    { severity: 'warning', code: 'modules.invalid', reason: 'manifest_missing' },
+  ]);
   const { message } = await rejection(engine.invoke('a', asked));
   expect(message).toBe('Unknown module `a`: `memory` has no `manifest.json`, so no modules are loaded.');
 });
@@ -149,14 +152,14 @@ test('a module that was not loaded is reported with the reason for its refusal, 
     ...moduleFiles(['a']),
     'a.json': moduleText('a', 1, { signature: declared, demos: [{ inputs: { riddle: 1 }, outputs: { answer: 'x' } }] }),
   });
-  expect(engine.diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
-    'error modules.demo_invalid',
-    'warning modules.field_type_unknown',
+  expect(engine.diagnostics.map(({ severity, ...kind }) => `${severity} ${describeCode(kind)}`)).toEqual([
+    'error modules.invalid: demo',
+    'warning modules.invalid: field_type_unknown',
   ]);
   expect(await rejection(engine.invoke('a', asked))).toMatchObject({
     code: 'modules.not_found',
     message: `Cannot load \`a\`: \`a.json\`: ${engine.diagnostics[0]?.message}`,
-    data: { problems: ['modules.demo_invalid'] },
+    data: { problems: ['modules.invalid: demo'] },
   });
 });
 
@@ -166,11 +169,14 @@ test('a module whose signature is not registered is a diagnostic, and a typed er
     'b.json': moduleText('b', 1, { signature_name: 'riddle' }),
     'manifest.json': manifestText(['a', 'b']),
   });
-  expect(engine.diagnostics).toMatchObject([{ code: 'modules.signature_not_found', moduleId: 'b', severity: 'error' }]);
+  expect(engine.diagnostics).toMatchObject([
+    { code: 'modules.invalid', reason: 'signature_not_found', moduleId: 'b', severity: 'error' },
+  ]);
   const thrown = await rejection(engine.invoke('b', asked));
   expect(isModuleError(thrown)).toBe(true);
   expect(thrown).toMatchObject({
-    code: 'modules.signature_not_found',
+    code: 'modules.invalid',
+    reason: 'signature_not_found',
     data: { kind: 'SignatureNotFound', recoverable: false, moduleId: 'b' },
   });
   expect(thrown.message).toContain('`riddle`');
@@ -180,7 +186,8 @@ test('a module without `tool_enabled` is not run with tools', async () => {
   const { engine } = await startEngine(moduleFiles(['a']), { tools: [getGold] });
   for (const running of [() => engine.invokeWithTools('a', asked), () => engine.resume('a', {})]) {
     expect(await rejection(running)).toMatchObject({
-      code: 'modules.tools_not_enabled',
+      code: 'modules.invalid',
+      reason: 'tools_not_enabled',
       message: '`a` is not enabled for tools. Set `tool_enabled` in `a.json`, or use `invoke`.',
       data: { kind: 'ToolsNotEnabled', recoverable: false, moduleId: 'a' },
     });
@@ -191,7 +198,7 @@ test('two signatures of one name make no engine', async () => {
   const source = memoryModules({});
   expect(
     await rejection(createModuleEngine({ source, signatures: [question, { ...question }], model: versionModel() })),
-  ).toMatchObject({ code: 'modules.signature_duplicate' });
+  ).toMatchObject({ code: 'modules.invalid', reason: 'signature_duplicate' });
 });
 
 test('MOD-18: one module is reloaded by its id, without the others', async () => {
@@ -203,13 +210,15 @@ test('MOD-18: one module is reloaded by its id, without the others', async () =>
   expect((await engine.reloadAll()).map(describeEvent)).toEqual(['module-skipped a', 'module-changed b']);
   expect([await ask('a'), await ask('b')]).toEqual(['2', '2']);
   source.write('a.json', 'not JSON');
-  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-failed a modules.file_invalid (kept)']);
+  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-failed a modules.invalid: file (kept)']);
   expect(await ask('a')).toBe('2');
   source.remove('a.json');
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-removed a']);
   expect(await rejection(ask('a'))).toMatchObject({ code: 'modules.not_found' });
   // It is listed, and may come back.
-  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-failed a modules.file_missing']);
+  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual([
+    'module-failed a modules.invalid: file_missing',
+  ]);
   source.write('manifest.json', manifestText(['b']));
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual([]);
   expect(await rejection(engine.reloadModule('a'))).toMatchObject({ code: 'modules.not_found' });
@@ -303,7 +312,9 @@ test('LOOP-34: a tool that is registered while another one runs is offered from 
   expect(result.calls.map(({ name, outcome }) => `${name} ${outcome?.kind}`)).toEqual(['learn ok', 'get_gold ok']);
   const offers = model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)).includes('Counts gold.'));
   expect(offers).toEqual([false, true, true]);
-  expect(() => engine?.registerTool(getGold)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+  expect(() => engine?.registerTool(getGold)).toThrow(
+    expect.objectContaining({ code: 'modules.invalid', reason: 'tool_duplicate' }),
+  );
   expect(engine.catalog.get('get_gold')).toBe(getGold);
 });
 
@@ -311,7 +322,11 @@ test('invokeWithTools takes the limit of the engine, and says how it ended', asy
   const turns = Array.from({ length: 3 }, () => ({ text: calling({ name: 'get_gold' }) }));
   const { engine } = await startEngine(withTools, { model: scriptedModel(turns), tools: [getGold], maxIterations: 3 });
   const result = await engine.invokeWithTools('a', asked);
-  expect(result).toMatchObject({ reason: 'max-iterations', iterations: 3, error: { code: 'modules.max_iterations' } });
+  expect(result).toMatchObject({
+    reason: 'max-iterations',
+    iterations: 3,
+    error: { code: 'modules.stopped', reason: 'max_iterations' },
+  });
 });
 
 const sell = defineTool({ name: 'sell', description: 'Sells.', dangerous: true, execute: () => 'sold' });
@@ -400,7 +415,10 @@ test('a `react` module takes the limit of the engine, and rejects without an ans
   }));
   const model = scriptedModel(turns);
   const { engine } = await startEngine(reactFiles, { tools: [getGold], model, maxIterations: 2 });
-  expect(await rejection(engine.invoke('a', asked))).toMatchObject({ code: 'modules.max_iterations' });
+  expect(await rejection(engine.invoke('a', asked))).toMatchObject({
+    code: 'modules.stopped',
+    reason: 'max_iterations',
+  });
   // Two rounds, and the one request for the answer.
   expect(model.requests.length).toBe(3);
 });
@@ -428,10 +446,10 @@ test.each([
       rejection(engine.invoke('a', asked, { signal: AbortSignal.abort(new Error('of the run')) })),
     ];
     clock.advance(400);
-    expect(await outcomes[1]).toMatchObject({ code: 'modules.deadline' });
+    expect(await outcomes[1]).toMatchObject({ code: 'modules.stopped', reason: 'deadline' });
     expect(await outcomes[2]).toMatchObject({ message: 'of the run' });
     clock.advance(600);
-    expect(await outcomes[0]).toMatchObject({ code: 'modules.deadline' });
+    expect(await outcomes[0]).toMatchObject({ code: 'modules.stopped', reason: 'deadline' });
     expect(clock.pending).toBe(0);
     const controller = new AbortController();
     const ofEngine = await startEngine(files, { model: silent, signal: controller.signal });
@@ -456,7 +474,7 @@ test('an invoke spends from its budget, also for an answer that is none, and is 
   expect(budget.used.tokens).toBe(30);
   // It takes more than remained, which nobody could know before.
   expect(await engine.invoke('a', asked)).toMatchObject({ output: { answer: 'yes' } });
-  expect(await rejection(engine.invoke('a', asked))).toMatchObject({ code: 'modules.budget' });
+  expect(await rejection(engine.invoke('a', asked))).toMatchObject({ code: 'modules.stopped', reason: 'budget' });
   expect(await engine.invoke('a', asked, { budget: createBudget({ maxTokens: 10 }) })).toMatchObject({ requests: 1 });
   expect(model.requests.length).toBe(5);
 });
@@ -464,7 +482,7 @@ test('an invoke spends from its budget, also for an answer that is none, and is 
 test('a correction is not asked for when nothing of the budget is left', async () => {
   const model = scriptedModel([{ text: 'hm', usage: { inputTokens: 10, outputTokens: 0 } }]);
   const { engine } = await startEngine(moduleFiles(['a']), { model, budget: createBudget({ maxTokens: 10 }) });
-  expect(await rejection(engine.invoke('a', asked))).toMatchObject({ code: 'modules.budget' });
+  expect(await rejection(engine.invoke('a', asked))).toMatchObject({ code: 'modules.stopped', reason: 'budget' });
 });
 
 test('what is wrong with an input or a model is told as of a predictor, also within limits', async () => {
@@ -499,7 +517,11 @@ test('a signature types input and output, and has to be that of the module', asy
     () => engine.invokeWithTools('a', asked, { signature: twin }),
     () => engine.resume('a', {}, { signature: twin }),
   ])
-    expect(await rejection(run)).toMatchObject({ code: 'modules.signature_mismatch', data: { moduleId: 'a' } });
+    expect(await rejection(run)).toMatchObject({
+      code: 'modules.invalid',
+      reason: 'signature_mismatch',
+      data: { moduleId: 'a' },
+    });
 });
 
 test('an input that has a default may be left out', async () => {

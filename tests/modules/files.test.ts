@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import {
   createModuleEngine,
   defineSignature,
@@ -123,8 +124,8 @@ test('MOD-14: what lies outside of the folder costs itself, and nobody else', as
   await writeFile(join(root, 'manifest.json'), JSON.stringify({ version: '1.0', modules }));
   const loaded = await loadModules(folderModules(root), { signatures });
   expect([...loaded.modules.keys()]).toEqual(['good']);
-  const found = loaded.diagnostics.map(({ code, moduleId }) => [code, moduleId]);
-  expect(found.toSorted()).toEqual(['absolute', 'folder', 'link', 'up'].map((id) => ['modules.path_refused', id]));
+  const found = loaded.diagnostics.map(({ moduleId, ...kind }) => [describeCode(kind), moduleId]);
+  expect(found.toSorted()).toEqual(['absolute', 'folder', 'link', 'up'].map((id) => ['modules.invalid: path', id]));
 });
 
 test('a module that was saved is in force in an engine that watches, without a restart', async () => {
@@ -138,7 +139,9 @@ test('a module that was saved is in force in an engine that watches, without a r
     metadata: { version: '1' },
   } as const;
   const engine = await createModuleEngine({ source: folderModules(root), signatures, model: scriptedModel([]) });
-  expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
+  expect(engine.diagnostics).toMatchObject([
+    { severity: 'warning', code: 'modules.invalid', reason: 'manifest_missing' },
+  ]);
   const watch = await engine.watch();
   // Before the first save: who begins later does not see what has happened by then.
   const events = watch[Symbol.asyncIterator]();

@@ -19,7 +19,7 @@ test('a folder that another process edits again and again', async () => {
 test('modules that are saved while they are watched are added and changed, and never fail', async () => {
   const folder = await createFolder();
   const { engine, watch, next } = await watchFolder(folder);
-  expect(engine.diagnostics).toMatchObject([{ code: 'modules.manifest_missing' }]);
+  expect(engine.diagnostics).toMatchObject([{ code: 'modules.invalid', reason: 'manifest_missing' }]);
   for (let version = 1; version <= 10; version += 1) {
     for (const id of ['a', 'b']) await saveModule(folder, JSON.parse(moduleText(id, version)) as ModuleDefinition);
     const isThere = (id: string): boolean => engine.getModule(id)?.definition.instruction === `Version ${version}.`;

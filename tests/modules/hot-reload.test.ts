@@ -1,4 +1,5 @@
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import {
   createModuleEngine,
   type ModuleEvent,
@@ -39,7 +40,7 @@ function describeNext({ value, done }: IteratorResult<ModuleEvent, undefined>): 
 const codeOf = async (running: Promise<unknown>): Promise<unknown> =>
   running.then(
     () => 'ok',
-    (thrown: unknown) => (isHoldfastError(thrown) ? thrown.code : thrown),
+    (thrown: unknown) => (isHoldfastError(thrown) ? describeCode(thrown) : thrown),
   );
 
 test('HOT-2: a touch without a change is skipped, also the first time', async () => {
@@ -61,9 +62,11 @@ test.each([
   const { engine, source, clock, next, ask } = await startWatch(moduleFiles(['a']));
   source.write('a.json', '{ "module_id": "a",');
   clock.advance(50);
-  expect(await next()).toEqual(['module-failed a modules.file_invalid (kept)']);
+  expect(await next()).toEqual(['module-failed a modules.invalid: file (kept)']);
   expect(await ask('a')).toBe('1');
-  expect(engine.diagnostics).toMatchObject([{ code: 'modules.file_invalid', moduleId: 'a', path: 'a.json' }]);
+  expect(engine.diagnostics).toMatchObject([
+    { code: 'modules.invalid', reason: 'file', moduleId: 'a', path: 'a.json' },
+  ]);
   source.write('a.json', moduleText('a', version));
   clock.advance(50);
   expect(await next()).toEqual(['module-changed a']);
@@ -96,10 +99,10 @@ test('HOT-8: an edit of the manifest while one listed file is broken', async () 
   source.write('c.json', moduleText('c', 1));
   source.write('manifest.json', manifestText(['c', 'b', 'a']));
   clock.advance(50);
-  expect(await next(2)).toEqual(['module-added c', 'module-failed a modules.file_invalid (kept)']);
+  expect(await next(2)).toEqual(['module-added c', 'module-failed a modules.invalid: file (kept)']);
   source.write('manifest.json', manifestText(['b', 'a']));
   clock.advance(50);
-  expect(await next(2)).toEqual(['module-failed a modules.file_invalid (kept)', 'module-removed c']);
+  expect(await next(2)).toEqual(['module-failed a modules.invalid: file (kept)', 'module-removed c']);
   expect(await ask('a')).toBe('1');
   expect(engine.moduleIds).toEqual(['b', 'a']);
   expect(watch.counters).toEqual({ reloaded: 1, failed: 2, skipped: 0, removed: 1, missed: 0 });
@@ -109,13 +112,13 @@ test('a manifest that breaks or goes keeps every module, and what changes in the
   const { engine, source, clock, next, ask } = await startWatch(moduleFiles(['a', 'b']));
   source.write('manifest.json', manifestText(['a']).slice(0, -3));
   clock.advance(50);
-  expect(await next()).toEqual(['manifest-failed modules.manifest_invalid']);
+  expect(await next()).toEqual(['manifest-failed modules.invalid: manifest']);
   source.write('a.json', moduleText('a', 2));
   clock.advance(50);
   expect(await next()).toEqual(['module-changed a']);
   source.remove('manifest.json');
   clock.advance(50);
-  expect(await next()).toEqual(['manifest-failed modules.manifest_missing']);
+  expect(await next()).toEqual(['manifest-failed modules.invalid: manifest_missing']);
   expect(engine.moduleIds).toEqual(['a', 'b']);
   expect(await ask('a')).toBe('2');
   source.write('manifest.json', manifestText(['a']));
@@ -130,7 +133,7 @@ test('a module that the manifest newly lists needs no restart, in whichever orde
   clock.advance(50);
   source.write('manifest.json', manifestText(['a', 'b', 'c']));
   clock.advance(50);
-  expect(await next(2)).toEqual(['module-added b', 'module-failed c modules.file_missing']);
+  expect(await next(2)).toEqual(['module-added b', 'module-failed c modules.invalid: file_missing']);
   source.write('c.json', moduleText('c', 1));
   clock.advance(50);
   expect(await next()).toEqual(['module-added c']);
@@ -172,7 +175,8 @@ test('10,000 changes of one group are one reload, which changes that never end d
 test('HOT-12: a watch that is started twice is a clear error, and after it was closed it may be started again', async () => {
   const { engine, watch, source, clock, ask } = await startWatch(moduleFiles(['a']));
   await expect(engine.watch()).rejects.toMatchObject({
-    code: 'modules.watch_started',
+    code: 'modules.watch_failed',
+    reason: 'started',
     message: '`memory` is already being watched. Use that watch or close it first.',
   });
   watch.close();
@@ -184,7 +188,7 @@ test('HOT-12: a watch that is started twice is a clear error, and after it was c
   expect(await ask('a')).toBe('2');
   expect(again.counters).toEqual({ reloaded: 0, failed: 0, skipped: 0, removed: 0, missed: 0 });
   watch.close();
-  expect(await codeOf(engine.watch())).toBe('modules.watch_started');
+  expect(await codeOf(engine.watch())).toBe('modules.watch_failed: started');
 });
 
 test('HOT-14: a file that an editor moves away and replaces by another one is changed, not removed', async () => {
@@ -243,7 +247,8 @@ test('a source that tells of no changes cannot be watched, and one that fails to
   });
   for (let count = 0; count < 2; count += 1) {
     await expect(deaf.watch()).rejects.toMatchObject({
-      code: 'modules.watch_unavailable',
+      code: 'modules.watch_failed',
+      reason: 'unavailable',
       message: '`deaf` does not report changes and cannot be watched. Call `reloadAll` after a change.',
     });
   }

@@ -59,7 +59,7 @@ test('RCT-6: arguments that are not JSON are answered, and the loop continues', 
   ]);
   const { reason, calls: made } = await predictor.run(input);
   expect(reason).toBe('submit');
-  expect(made.map(({ outcome }) => outcome?.code)).toEqual(['arguments.malformed', undefined]);
+  expect(made.map(({ outcome }) => outcome?.reason)).toEqual(['malformed', undefined]);
   expect(gold.runs).toHaveLength(1);
 });
 
@@ -108,7 +108,7 @@ test('RCT-14: where the forced submit fails too, there is no answer, and the his
   expect(result).toMatchObject({
     reason: 'max-iterations',
     output: { answer: 'maybe' },
-    error: { code: 'modules.max_iterations', recoverable: false },
+    error: { code: 'modules.stopped', reason: 'max_iterations', recoverable: false },
     iterations: 1,
     requests: 2,
   });
@@ -153,7 +153,10 @@ test.each([
   const said = Array.from({ length: rounds }, () => calls(call('gold', { player: 1 })));
   const { model, predictor } = setUp([...said, overflow(), overflow(), overflow(), overflow()]);
   const result = await predictor.run(input);
-  expect(result).toMatchObject({ reason: 'failed', error: { code: 'modules.context_overflow' } });
+  expect(result).toMatchObject({
+    reason: 'failed',
+    error: { code: 'modules.model_failed', reason: 'context_overflow' },
+  });
   expect(model.requests).toHaveLength(requests);
 });
 
@@ -278,11 +281,13 @@ test('a tool that is registered meanwhile is offered in the next round', async (
 
 test('a tool that is called as the submit is, is refused', async () => {
   const taken = defineTool({ name: 'submit', description: 'Mine.', effects: 'none', execute: () => null });
-  expect(() => setUp([], { tools: [taken] })).toThrow(expect.objectContaining({ code: 'modules.tool_reserved' }));
+  expect(() => setUp([], { tools: [taken] })).toThrow(
+    expect.objectContaining({ code: 'modules.invalid', reason: 'tool_reserved' }),
+  );
   const catalog = createToolCatalog();
   const { predictor } = setUp([], { tools: catalog });
   catalog.register(taken);
-  expect(await codeOf(predictor.run(input))).toBe('modules.tool_reserved');
+  expect(await codeOf(predictor.run(input))).toBe('modules.invalid: tool_reserved');
 });
 
 test('what the model throws ends the run, and invoke rejects with it', async () => {
@@ -303,7 +308,7 @@ test('invoke gives the prediction, and rejects where there is no answer', async 
   const prediction = await setUp([calls(call('gold', { player: 1 })), calls(submit())]).predictor.invoke(input);
   expect(prediction).toEqual({ output: right, usage: { inputTokens: 20, outputTokens: 10 }, requests: 2 });
   const never = setUp([{ text: '' }, { text: '' }], { maxIterations: 1 }).predictor;
-  expect(await codeOf(never.invoke(input))).toBe('modules.max_iterations');
+  expect(await codeOf(never.invoke(input))).toBe('modules.stopped: max_iterations');
 });
 
 test('an aborted signal ends the run with what was reached, and rejects an invoke with its reason', async () => {

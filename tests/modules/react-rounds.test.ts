@@ -132,7 +132,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
         }),
     ]);
     const running = react(question, { model, tools: [], protocol }).run(input, { signal: controller.signal });
-    expect(await running).toMatchObject({ reason: 'aborted', error: { code: 'modules.aborted' } });
+    expect(await running).toMatchObject({ reason: 'aborted', error: { code: 'modules.stopped', reason: 'aborted' } });
   });
 
   test('nothing is asked for any more when the last round has used up the tokens', async () => {
@@ -146,7 +146,8 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
     const script = [asks('gold'), asks('gold'), asks('gold'), overflow(), overflow(), overflow(), overflow()];
     const { predictor } = setUp(script, { protocol });
     await expect(predictor.invoke(input)).rejects.toMatchObject({
-      code: 'modules.context_overflow',
+      code: 'modules.model_failed',
+      reason: 'context_overflow',
       message: expect.stringContaining('leaving out the 2 oldest rounds did not help'),
       data: { leftOut: 2 },
     });

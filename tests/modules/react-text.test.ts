@@ -98,7 +98,11 @@ test('at the limit the outputs are asked for all the same', async () => {
 test('RCT-14: where that fails too, there is no answer, and the history is kept', async () => {
   const { predictor } = setUp([step('gold', { player: 1 }), { text: 'Well.' }, { text: 'No.' }], { maxIterations: 1 });
   const result = await predictor.run(input);
-  expect(result).toMatchObject({ reason: 'max-iterations', error: { code: 'modules.max_iterations' }, output: {} });
+  expect(result).toMatchObject({
+    reason: 'max-iterations',
+    error: { code: 'modules.stopped', reason: 'max_iterations' },
+    output: {},
+  });
   expect(result.history.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user', 'assistant']);
   expect(result.history[3]?.text).toContain('[[ ## observation_0 ## ]]\n');
 });
@@ -126,13 +130,16 @@ test.each([
 ])('RCT-16: with $steps steps that stay too long the error is typed', async ({ steps, requests }) => {
   const said = Array.from({ length: steps }, () => step('gold', { player: 1 }));
   const { model, predictor } = setUp([...said, overflow(), overflow(), overflow(), overflow()]);
-  expect(await predictor.run(input)).toMatchObject({ reason: 'failed', error: { code: 'modules.context_overflow' } });
+  expect(await predictor.run(input)).toMatchObject({
+    reason: 'failed',
+    error: { code: 'modules.model_failed', reason: 'context_overflow' },
+  });
   expect(model.requests).toHaveLength(requests);
 });
 
 test('RCT-16: so is that of an extraction which stays too long', async () => {
   const { predictor } = setUp([finish, overflow()]);
-  expect(await codeOf(predictor.invoke(input))).toBe('modules.context_overflow');
+  expect(await codeOf(predictor.invoke(input))).toBe('modules.model_failed: context_overflow');
 });
 
 test.each(['Gold', 'gold_', 'go-ld', 'Finish', 'submit', 'constructor', '__proto__'])(
@@ -243,13 +250,15 @@ test('the protocol is that of the model, unless it is said', async () => {
 
 test('names that the steps use themselves are refused', () => {
   const taken = defineTool({ name: 'finish', description: 'Mine.', effects: 'none', execute: () => null });
-  expect(() => setUp([], { tools: [taken] })).toThrow(expect.objectContaining({ code: 'modules.tool_reserved' }));
+  expect(() => setUp([], { tools: [taken] })).toThrow(
+    expect.objectContaining({ code: 'modules.invalid', reason: 'tool_reserved' }),
+  );
   const text = jsonSchema({ type: 'object', properties: { trajectory: { type: 'string' } } });
   const output = jsonSchema({ type: 'object', properties: { answer: { type: 'string' } } });
   const signature = defineSignature({ name: 'flight', inputSchema: text, outputSchema: output });
   const options = { model: scriptedModel([]), tools: [] };
   expect(() => react(signature, { ...options, protocol: 'text' })).toThrow(
-    expect.objectContaining({ code: 'modules.signature_invalid' }),
+    expect.objectContaining({ code: 'modules.invalid', reason: 'signature' }),
   );
   expect(() => react(signature, options)).not.toThrow();
 });
@@ -308,7 +317,7 @@ test('a call that a person has to answer for suspends the run, which goes on aft
   expect(done).toMatchObject({ reason: 'submit', output: right, iterations: 2, requests: 3 });
   expect(after.gold.runs).toHaveLength(1);
   expect(trajectoryOf(lastText(after.model.requests[0]))).toContain('"gold":100');
-  expect(await codeOf(after.predictor.resume(state))).toBe('modules.state_used');
+  expect(await codeOf(after.predictor.resume(state))).toBe('modules.state_invalid: used');
 });
 
 test('render gives what the model is asked with first', async () => {

@@ -56,7 +56,7 @@ function expectNative(script: readonly Turn[], maxIterations: number): Expected 
       // The newest of the `at` rounds stays.
       if (left > 3 || leftOut >= at - 1) {
         const iterations = forced ? at : at + 1;
-        return { reason: 'failed', code: 'modules.context_overflow', requests, iterations, players, told };
+        return { reason: 'failed', code: 'modules.model_failed', requests, iterations, players, told };
       }
       leftOut += 1;
     }
@@ -75,7 +75,7 @@ function expectNative(script: readonly Turn[], maxIterations: number): Expected 
   }
   return {
     reason: 'max-iterations',
-    code: 'modules.max_iterations',
+    code: 'modules.stopped',
     requests,
     iterations: maxIterations,
     players,
@@ -174,7 +174,7 @@ function expectText({ moves, answers }: Steps, maxIterations: number): Omit<Expe
   const players = run.flatMap((move, at) => (move === 'gold' ? [playerOf(at, 0)] : []));
   const common = { iterations: run.length, requests: run.length + (answers[0] ? 1 : 2), players };
   if (answers[0] || answers[1]) return { ...common, reason: finished === -1 ? 'forced-submit' : 'submit' };
-  if (finished === -1) return { ...common, reason: 'max-iterations', code: 'modules.max_iterations' };
+  if (finished === -1) return { ...common, reason: 'max-iterations', code: 'modules.stopped' };
   return { ...common, reason: 'failed', code: 'modules.output_unparsable' };
 }
 

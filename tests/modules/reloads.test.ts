@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { createModuleEngine, loadModules, type ModuleSource, memoryModules } from '@holdfast/modules';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
@@ -16,7 +17,7 @@ test('MOD-18: a module that the manifest lists by now is loaded by its id', asyn
 test('MOD-18: one that the manifest lists with an entry that is refused is known all the same', async () => {
   const files = { 'a.json': moduleText('a', 1), 'manifest.json': manifestText({ a: { path: '../a.json' } }) };
   const { engine, source } = await startEngine(files);
-  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-failed a modules.path_refused']);
+  expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-failed a modules.invalid: path']);
   source.write('manifest.json', manifestText(['a']));
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-added a']);
 });
@@ -25,9 +26,9 @@ test('diagnostics are those of the manifest first, and `strict` says how many er
   const manifest = { ...JSON.parse(manifestText(['a', 'b'])), extra: 1 };
   const files = { 'a.json': '', 'b.json': moduleText('b', 1), 'manifest.json': JSON.stringify(manifest) };
   const { engine } = await startEngine(files);
-  expect(engine.diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
-    'warning modules.manifest_invalid',
-    'error modules.file_invalid',
+  expect(engine.diagnostics.map(({ severity, ...kind }) => `${severity} ${describeCode(kind)}`)).toEqual([
+    'warning modules.invalid: manifest',
+    'error modules.invalid: file',
   ]);
   const strict = (more: object): Promise<unknown> => startEngine({ ...files, ...more }, { strict: true });
   await expect(strict({})).rejects.toThrow(/^(?!.*data\.diagnostics).*Cannot load/s);
@@ -38,7 +39,9 @@ test('a module that has moved is another version, and one with a warning only is
   const signature = { inputs: [{ name: 'question', field_type: 'words' }], outputs: [{ name: 'answer' }] };
   const text = moduleText('a', 1, { signature });
   const { engine, source } = await startEngine({ 'a.json': text, 'manifest.json': manifestText(['a']) });
-  expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.field_type_unknown' }]);
+  expect(engine.diagnostics).toMatchObject([
+    { severity: 'warning', code: 'modules.invalid', reason: 'field_type_unknown' },
+  ]);
   expect((await engine.reloadAll()).map(describeEvent)).toEqual(['module-skipped a']);
   source.write('moved.json', text);
   source.write('manifest.json', manifestText({ a: { path: 'moved.json' } }));
@@ -61,7 +64,9 @@ test('what a source throws is told, and not at any length', async () => {
     },
   };
   const { diagnostics } = await loadModules(source, { signatures: [] });
-  expect(diagnostics).toMatchObject([{ code: 'modules.unreadable', severity: 'error', path: 'manifest.json' }]);
+  expect(diagnostics).toMatchObject([
+    { code: 'modules.invalid', reason: 'unreadable', severity: 'error', path: 'manifest.json' },
+  ]);
   expect(diagnostics[0]?.message.length).toBeLessThan(500);
 });
 

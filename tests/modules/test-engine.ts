@@ -1,4 +1,5 @@
 import type { Model, ModelEvent } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import {
   createModuleEngine,
   defineSignature,
@@ -59,9 +60,9 @@ export async function askVersion(engine: ModuleEngine, moduleId: string): Promis
 export function describeEvent(event: ModuleEvent): string {
   switch (event.type) {
     case 'manifest-failed':
-      return `${event.type} ${event.diagnostics.map(({ code }) => code).join()}`;
+      return `${event.type} ${event.diagnostics.map(describeCode).join()}`;
     case 'module-failed':
-      return `${event.type} ${event.moduleId} ${event.diagnostics.map(({ code }) => code).join()}${event.isKept ? ' (kept)' : ''}`;
+      return `${event.type} ${event.moduleId} ${event.diagnostics.map(describeCode).join()}${event.isKept ? ' (kept)' : ''}`;
     default:
       return `${event.type} ${event.moduleId}`;
   }

@@ -1,4 +1,5 @@
 import { defineTool, HoldfastError, type Message, type ModelRequest, type Tool, type ToolCall } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { defineSignature, type Signature } from '@holdfast/modules';
 import { jsonSchema } from '@holdfast/schema/json';
 import * as v from 'valibot';
@@ -111,6 +112,6 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
     await promise;
     return 'none';
   } catch (thrown) {
-    return thrown instanceof HoldfastError ? thrown.code : String(thrown);
+    return thrown instanceof HoldfastError ? describeCode(thrown) : String(thrown);
   }
 }

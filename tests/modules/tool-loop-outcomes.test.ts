@@ -181,7 +181,7 @@ describe('what ends a loop', () => {
     expect(result).toMatchObject({
       reason: 'aborted',
       iterations: 2,
-      error: { code: 'modules.aborted', recoverable: true },
+      error: { code: 'modules.stopped', reason: 'aborted', recoverable: true },
     });
     expect(summary(result)).toEqual(['call_0_0 act ok: "act done"']);
     expect(controller.listeners).toBe(0);
@@ -243,7 +243,11 @@ describe('what ends a loop', () => {
     const slow = playing(calls('act'), hanging(100));
     const options = { tools: [noting('act').tool, noting('hang', hanging(100)).tool], clock, timeoutMs: 100 };
     const asked = await wrapTools(slow, options).invoke({});
-    expect(asked).toMatchObject({ reason: 'deadline', iterations: 2, error: { code: 'modules.deadline' } });
+    expect(asked).toMatchObject({
+      reason: 'deadline',
+      iterations: 2,
+      error: { code: 'modules.stopped', reason: 'deadline' },
+    });
     const ran = await wrapTools(playing(calls('hang', 'act')), options).invoke({});
     expect(ran).toMatchObject({ reason: 'deadline', iterations: 1 });
     expect(ran.calls.map(({ outcome }) => outcome?.kind)).toEqual(['timed-out', 'timed-out']);
@@ -272,7 +276,7 @@ describe('what ends a loop', () => {
     expect(result).toMatchObject({
       reason: 'budget',
       iterations: 1,
-      error: { code: 'modules.budget', recoverable: false },
+      error: { code: 'modules.stopped', reason: 'budget', recoverable: false },
     });
     expect(result.calls.map(({ outcome }) => outcome?.code)).toEqual([undefined, undefined, 'budget.calls']);
   });

@@ -65,7 +65,7 @@ test('an unanswered call ends the loop as suspended, with its partial result', a
     reason: 'suspended',
     iterations: 1,
     output: { response: 'One moment.' },
-    error: { code: 'modules.suspended', recoverable: true },
+    error: { code: 'modules.stopped', reason: 'suspended', recoverable: true },
     pending: [{ name: 'pay', callId: expect.stringMatching(/^loop_\d+_0_1$/) }],
   });
   expect(summary(result)).toEqual([
@@ -146,7 +146,8 @@ test('each of two questions of a round is waited for, and the first state is sti
   expect(linesOf(predict, 0).map((line) => line.slice(0, 10))).toEqual(["Tool 'pay'", "Tool 'a' r", "Tool 'pay'"]);
   expect(runs()).toEqual([1, 2, 0]);
   await expect(loopOf({ tools, session }).loop.resume(kept(second))).rejects.toMatchObject({
-    code: 'modules.state_used',
+    code: 'modules.state_invalid',
+    reason: 'used',
   });
 });
 
@@ -155,7 +156,7 @@ test('a state is gone on from once, one after another', async () => {
   await answerApproval(session, 'loop_1_0_1', approve);
   await loopOf({ tools, session, answers: [{}] }).loop.resume(state);
   const { loop, predict } = loopOf({ tools, session, answers: [{}] });
-  await expect(loop.resume(state)).rejects.toMatchObject({ code: 'modules.state_used' });
+  await expect(loop.resume(state)).rejects.toMatchObject({ code: 'modules.state_invalid', reason: 'used' });
   expect(predict.inputs).toEqual([]);
   expect(runs()).toEqual([1, 1, 1]);
 });

@@ -63,7 +63,12 @@ test.each([
     const planner = plannerOf({});
     const requests = Array.from({ length: count }, (_, index) => `r${index}`);
     const outcome = await world().call(fanOutTool({ planner, tools: [say], maxRuns }), { requests });
-    expect(outcome).toMatchObject({ kind: 'failed', code: 'plan.fan_out', message: expect.stringMatching(numbers) });
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      code: 'plan.failed',
+      reason: 'fan_out',
+      message: expect.stringMatching(numbers),
+    });
     expect(planner.asked).toEqual([]);
   },
 );

@@ -63,13 +63,13 @@ test('a plan is set up, completed, refused and replaced within one turn', async 
   const { outcomes, plan } = await play([
     [setUp('A'), update(1, done), add('B'), setUp('X'), add('Y'), update(9, done)],
   ]);
-  expect(outcomes.map(({ kind, code }) => code ?? kind)).toEqual([
+  expect(outcomes.map(({ kind, reason }) => reason ?? kind)).toEqual([
     'ok',
     'ok',
-    'planning.completed',
+    'completed',
     'ok',
     'ok',
-    'planning.step_unknown',
+    'step_unknown',
   ]);
   expect(titlesOf(plan)).toEqual(['1 X pending', '2 Y pending']);
 });
@@ -81,7 +81,7 @@ test('a session knows the plan from the moment that it meets the prompt', async 
 
 test('without a prompt the first call lets the session know the plan', async () => {
   const session = createSession();
-  expect(await call(readPlan, session)).toMatchObject({ kind: 'failed', code: 'planning.no_plan' });
+  expect(await call(readPlan, session)).toMatchObject({ kind: 'failed', code: 'planning.invalid', reason: 'no_plan' });
   expect(await call(setUp('A'), session)).toMatchObject({ kind: 'ok' });
   expect(titlesOf(session.read(planSlice))).toEqual(['1 A pending']);
 });
@@ -234,7 +234,7 @@ test('of calls without an order each does what it says, or nothing', async () =>
   const told = outcomes.filter(({ kind }) => kind === 'ok').flatMap(({ value }) => v.parse(addedSteps, value).steps);
   expect(session.read(planSlice)?.steps).toEqual(told.toSorted((one, other) => one.step_id - other.step_id));
   expect(told.length).toBeGreaterThan(0);
-  for (const { kind, code } of outcomes) expect(kind === 'ok' || code === 'planning.conflict').toBe(true);
+  for (const { kind, code } of outcomes) expect(kind === 'ok' || code === 'commit.conflict').toBe(true);
 });
 
 const addedSteps = v.object({

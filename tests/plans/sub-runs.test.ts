@@ -220,7 +220,11 @@ describe('depth', () => {
     expect(await world().call(around(1), { request: 'nest' })).toMatchObject({
       kind: 'failed',
       code: 'plan.failed',
-      value: { failed: [{ code: 'plan.depth', message: expect.stringMatching(/2 levels deep; `maxDepth` is 1/) }] },
+      value: {
+        failed: [
+          { code: 'plan.failed', reason: 'depth', message: expect.stringMatching(/2 levels deep; `maxDepth` is 1/) },
+        ],
+      },
     });
   });
 

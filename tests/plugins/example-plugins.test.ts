@@ -237,7 +237,8 @@ test.each([
   { name: 'summarize_csv', input: { file: 'image.png' } },
 ])('$name says that a binary file is none', async ({ name, input }) => {
   await expect(call(name, input, open({ 'image.png': image }))).rejects.toMatchObject({
-    code: 'file.binary',
+    code: 'file.invalid',
+    reason: 'binary',
     message: expect.stringContaining('`image.png`'),
   });
 });

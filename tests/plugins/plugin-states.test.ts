@@ -10,6 +10,7 @@ import {
   replace,
   upsert,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import type { SliceKind } from '@holdfast/core/types';
 import { executeToolCall, resumeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
@@ -150,8 +151,9 @@ test('one of a section is in force as in any prompt: it may refuse what others h
     });
     const ended: string[] = [];
     for await (const event of run)
-      if (event.type === 'tool-call-end') ended.push(`${event.name} ${event.outcome.code}`);
-    expect(ended).toEqual(['overwrite policy.read_before_write']);
+      if (event.type === 'tool-call-end')
+        ended.push(`${event.name} ${describeCode({ code: event.outcome.code ?? '', reason: event.outcome.reason })}`);
+    expect(ended).toEqual(['overwrite policy.refused: read_before_write']);
   }
 });
 

@@ -72,24 +72,24 @@ test('a search over the whole workspace passes over what is secret', async () =>
 });
 
 test.each([
-  { name: 'read_file', input: { path: '.env' }, code: 'path.protected' },
-  { name: 'read_file', input: { path: 'notes.txt' }, code: 'path.protected' },
-  { name: 'write_file', input: { path: 'x/.env.local', content: 'new' }, code: 'path.protected' },
-  { name: 'delete_file', input: { path: '.env' }, code: 'path.protected' },
-  { name: 'grep_files', input: { pattern: 'tulip', path: '.ssh' }, code: 'path.protected' },
-  { name: 'list_files', input: { path: '.ssh' }, code: 'path.protected' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: 'new.pem' }, code: 'path.protected' },
+  { name: 'read_file', input: { path: '.env' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'read_file', input: { path: 'notes.txt' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'write_file', input: { path: 'x/.env.local', content: 'new' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'delete_file', input: { path: '.env' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'grep_files', input: { pattern: 'tulip', path: '.ssh' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'list_files', input: { path: '.ssh' }, code: 'path.invalid', reason: 'protected' },
+  { name: 'copy_file', input: { from: 'src/a.ts', to: 'new.pem' }, code: 'path.invalid', reason: 'protected' },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'src/b.ts' } },
   { name: 'read_file', input: { path: '.env.example' } },
-])('without a policy, too: $name $input ends with $code', async ({ name, input, code }) => {
+])('without a policy, too: $name $input ends with $code', async ({ name, input, code, reason }) => {
   const call = createWorld(withoutSecrets(hostFilesystem(root)), []);
-  expect(await call(name, input)).toMatchObject({ kind: code === undefined ? 'ok' : 'failed', code });
+  expect(await call(name, input)).toMatchObject({ kind: code === undefined ? 'ok' : 'failed', code, reason });
   expect(readFileSync(join(root, '.env'), 'utf8')).toBe(files['.env']);
 });
 
 test('nested calls meet the same files, and what they write is there', async () => {
   const call = createWorld(withoutSecrets(memoryFilesystem(files)), []);
-  expect(await call('nested', { from: '.env', to: 'a' })).toMatchObject({ value: { code: 'path.protected' } });
+  expect(await call('nested', { from: '.env', to: 'a' })).toMatchObject({ value: { code: 'path.invalid' } });
   expect(await call('nested', { from: 'src/a.ts', to: 'a' })).toMatchObject({ value: { kind: 'ok' } });
   expect(await call('read_file', { path: 'a' })).toMatchObject({ kind: 'ok', value: { text: files['src/a.ts'] } });
 });
@@ -97,7 +97,11 @@ test('nested calls meet the same files, and what they write is there', async () 
 test('the host says what is secret and what is not', async () => {
   const call = createWorld(withoutSecrets(memoryFilesystem(files), { secrets: ['src'], notSecret: ['.env'] }), []);
   expect(await call('read_file', { path: '.env' })).toMatchObject({ kind: 'ok' });
-  expect(await call('read_file', { path: 'src/a.ts' })).toMatchObject({ kind: 'failed', code: 'path.protected' });
+  expect(await call('read_file', { path: 'src/a.ts' })).toMatchObject({
+    kind: 'failed',
+    code: 'path.invalid',
+    reason: 'protected',
+  });
   const misspelt: object = { secret: ['.env'] };
   for (const options of [{ secrets: ['a/../b'] }, { notSecret: [''] }, { secrets: '.env' as never }, misspelt]) {
     expect(() => withoutSecrets(memoryFilesystem({}), options)).toThrow(
@@ -131,10 +135,10 @@ test('no path leads to a secret, and every other path to the same file as before
       };
       const plain = memoryFilesystem(contents);
       const hidden = withoutSecrets(plain).readOnly;
-      const found = await hidden.readText(path).catch(({ code }: { readonly code: string }) => code);
-      const before = await plain.readOnly.readText(path).catch(({ code }: { readonly code: string }) => code);
-      if (before === 'tulip') expect(found).toBe('path.protected');
-      else expect([before, 'path.protected']).toContain(found);
+      const found = await hidden.readText(path).catch(({ reason }: { readonly reason?: string }) => reason);
+      const before = await plain.readOnly.readText(path).catch(({ reason }: { readonly reason?: string }) => reason);
+      if (before === 'tulip') expect(found).toBe('protected');
+      else expect([before, 'protected']).toContain(found);
       if (before === 'open') expect(found).toBe('open');
     }),
   );

@@ -74,16 +74,40 @@ test.each([
   { name: 'edit_file', input: { path: '.env', oldText: 'tulip', newText: 'rose' }, kind: 'denied' },
   { name: 'read_file', input: { path: 'src/../.env' }, kind: 'denied' },
   { name: 'read_file', input: { path: '../.env' }, kind: 'denied' },
-  { name: 'copy_file', input: { from: '.env', to: 'src/b.ts' }, kind: 'failed', code: 'policy.secret_files' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: 'new.pem' }, kind: 'failed', code: 'policy.secret_files' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: '.git/x' }, kind: 'failed', code: 'path.protected' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: 'kept/x' }, kind: 'failed', code: 'policy.read_only_files' },
+  {
+    name: 'copy_file',
+    input: { from: '.env', to: 'src/b.ts' },
+    kind: 'failed',
+    code: 'policy.refused',
+    reason: 'secret_files',
+  },
+  {
+    name: 'copy_file',
+    input: { from: 'src/a.ts', to: 'new.pem' },
+    kind: 'failed',
+    code: 'policy.refused',
+    reason: 'secret_files',
+  },
+  {
+    name: 'copy_file',
+    input: { from: 'src/a.ts', to: '.git/x' },
+    kind: 'failed',
+    code: 'path.invalid',
+    reason: 'protected',
+  },
+  {
+    name: 'copy_file',
+    input: { from: 'src/a.ts', to: 'kept/x' },
+    kind: 'failed',
+    code: 'policy.refused',
+    reason: 'read_only_files',
+  },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'src/b.ts' }, kind: 'ok' },
 ])(
   'through links and by unknown tools: $name $input is $kind, and tells no secret',
-  async ({ kind, code, ...asked }) => {
+  async ({ kind, code, reason, ...asked }) => {
     const outcome = await call(asked.name, asked.input, { options: { config: { readOnly: ['kept'] } } });
-    expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code }) });
+    expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code, reason }) });
     expect(outcome.text).not.toContain('tulip');
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe(files['.env']);
   },
@@ -135,7 +159,7 @@ test('whatever the glob and the folder of a search are: a secret is never search
         const input = { pattern: 'tu.ip|open', path, ...(wanted === null ? {} : { glob: wanted }) };
         const outcome = await call('grep_files', input, { contents });
         expect(outcome.text).not.toContain('tulip');
-        if (outcome.kind === 'failed') expect(outcome.code).not.toBe('policy.secret_files');
+        if (outcome.kind === 'failed') expect(outcome.reason).not.toBe('secret_files');
         if (outcome.kind === 'denied') return;
         const unguarded = await call('grep_files', input, { contents, policies: [] });
         expect(outcome).toMatchObject({ kind: unguarded.kind, value: unguarded.value });
@@ -171,7 +195,8 @@ test('a yes to reading a secret is none to writing it', async () => {
   expect(await call('copy_file', { from: '.env', to: 'src/b.ts' }, place())).toMatchObject({ kind: 'ok' });
   expect(await call('copy_file', { from: '.env', to: '.env' }, place())).toMatchObject({
     kind: 'failed',
-    code: 'policy.secret_files',
+    code: 'policy.refused',
+    reason: 'secret_files',
   });
 });
 

@@ -6,6 +6,7 @@ import { loadTools } from '@holdfast/loader';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { kindOf } from '../calls/call-fixtures.ts';
 import { goodTwin, harmfulBodies, metadataFile } from './hostile-tool-files.ts';
 import { type Canaries, createCanaries } from './tool-file-canaries.ts';
 
@@ -80,7 +81,7 @@ test.skipIf(process.platform !== 'linux')(
       if (outcome.kind === 'suspended') throw new Error('No call asks here.');
       expect(outcome.text).not.toContain(base);
       expect(outcome.text.length).toBeLessThan(1024);
-      return outcome.code ?? `${outcome.kind} ${JSON.stringify(outcome.value)}`;
+      return kindOf(outcome) ?? `${outcome.kind} ${JSON.stringify(outcome.value)}`;
     };
     const ends: string[] = [];
     for (const [index, [body, code]] of bodies.entries()) {

@@ -81,7 +81,7 @@ describe.each(['sh', ...(hasPython ? ['py'] : [])])('a tool in %s', (language) =
   });
 
   test.each([
-    ['garbage', { kind: 'invalid', code: 'output.not_json' }],
+    ['garbage', { kind: 'invalid', code: 'output.invalid', reason: 'not_json' }],
     ['misfit', { kind: 'invalid', code: 'output.invalid' }],
     ['large', { kind: 'failed', code: 'tool.result.too_large' }],
     ['slow', { kind: 'timed-out', code: 'call.timeout' }],

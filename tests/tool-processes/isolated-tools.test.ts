@@ -82,13 +82,21 @@ const staged = "await filesystem.write('b.txt', 'B'); await call('note');";
 
 test.each([
   { how: 'throws', effects: 'state', end: "throw new Error('no')", kind: 'failed', code: 'tool.threw' },
-  { how: 'ends its process', effects: 'state', end: 'process.exit(0)', kind: 'failed', code: 'tool.process.exited' },
+  {
+    how: 'ends its process',
+    effects: 'state',
+    end: 'process.exit(0)',
+    kind: 'failed',
+    code: 'tool.process.lost',
+    reason: 'exited',
+  },
   {
     how: 'ends its process, and may have taken effect',
     effects: 'external',
     end: 'process.exit(0)',
     kind: 'in-doubt',
-    code: 'tool.process.exited',
+    code: 'tool.process.lost',
+    reason: 'exited',
   },
   {
     how: 'throws, which is its word',
@@ -102,7 +110,8 @@ test.each([
     effects: 'state',
     end: 'await new Promise(() => {})',
     kind: 'failed',
-    code: 'tool.process.stuck',
+    code: 'tool.process.lost',
+    reason: 'stuck',
   },
   {
     how: 'loops forever',

@@ -55,7 +55,7 @@ test.each([
     );
     expect(outcome).toMatchObject({ kind: 'ok', value: 3, attempts: 3 });
     expect((await filesystem.readOnly.list('')).map(({ path }) => path)).toEqual(['try-3.txt']);
-    const code = fails.startsWith('throw') ? 'tool.threw' : 'tool.process.exited';
+    const code = fails.startsWith('throw') ? 'tool.threw' : 'tool.process.lost';
     expect(retries).toEqual([code, code]);
   } finally {
     await close();

@@ -9,6 +9,7 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '@holdfast/core';
+import { toReason } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 
 /**
@@ -114,7 +115,7 @@ function toAiSdkTool({ name, description, inputSchema }: ToolDeclaration, execut
       if (outcome.kind === 'suspended') return describeWaiting(name, outcome.pending);
       if (outcome.kind === 'ok') return outcome.text;
       throw new HoldfastError(outcome.code ?? 'tool.failed', outcome.text, {
-        data: { kind: outcome.kind, callId: outcome.callId },
+        data: { ...toReason(outcome), kind: outcome.kind, callId: outcome.callId },
       });
     },
   };

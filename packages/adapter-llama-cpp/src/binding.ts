@@ -35,8 +35,8 @@ export async function startLlama(
 
 function missing(what: string, cause: unknown): HoldfastError {
   return new HoldfastError(
-    'llama.binding_missing',
+    'llama.unavailable',
     `${what}: ${describeThrown(cause).slice(0, 300)}. Run \`npm install node-llama-cpp@3\`, including its packages for this platform.`,
-    { cause },
+    { data: { reason: 'binding' }, cause },
   );
 }

@@ -40,32 +40,35 @@ test('`options.invalid`: a special token that the model lacks', async () => {
   await expect(ask(model, {})).rejects.toMatchObject({ code: 'options.invalid' });
 });
 
-test('`llama.binding_missing`: the package is not installed', async () => {
+test('`llama.unavailable: binding`: the package is not installed', async () => {
   const importBinding = () => import(`${'node-llama-cpp'}-which-nobody-has`);
   await expect(loadTiny({ importBinding })).rejects.toMatchObject({
-    code: 'llama.binding_missing',
+    code: 'llama.unavailable',
+    reason: 'binding',
     message: expect.stringContaining('npm install node-llama-cpp@3'),
   });
 });
 
-test('`llama.binding_missing`: the package has no binary for this machine', async () => {
+test('`llama.unavailable: binding`: the package has no binary for this machine', async () => {
   const importBinding = async () => ({ getLlama: () => Promise.reject(new Error('NoBinaryFoundError')) });
   await expect(loadTiny({ importBinding })).rejects.toMatchObject({
-    code: 'llama.binding_missing',
+    code: 'llama.unavailable',
+    reason: 'binding',
     message: expect.stringContaining('no llama.cpp binary'),
   });
 });
 
-test('`llama.model_missing`: a missing file, and a folder', async () => {
+test('`llama.unavailable: model_missing`: a missing file, and a folder', async () => {
   for (const modelPath of [join(folder, 'none.gguf'), folder]) {
     await expect(loadTiny({ modelPath })).rejects.toMatchObject({
-      code: 'llama.model_missing',
+      code: 'llama.unavailable',
+      reason: 'model_missing',
       data: { path: modelPath },
     });
   }
 });
 
-test('`llama.model_broken`: not GGUF, truncated, or damaged at the start', async () => {
+test('`llama.unavailable: model_broken`: not GGUF, truncated, or damaged at the start', async () => {
   const whole = await readFile(tinyModelUrl);
   const damaged = Buffer.from(whole);
   damaged.fill(0xff, 8, 400);
@@ -84,13 +87,14 @@ test('`llama.model_broken`: not GGUF, truncated, or damaged at the start', async
     const modelPath = join(folder, `${name}.gguf`);
     await writeFile(modelPath, bytes);
     await expect(loadTiny({ modelPath }), name).rejects.toMatchObject({
-      code: 'llama.model_broken',
+      code: 'llama.unavailable',
+      reason: 'model_broken',
       data: { path: modelPath },
     });
   }
 });
 
-test('`llama.context_failed`: not enough memory', async () => {
+test('`llama.unavailable: memory`: not enough memory', async () => {
   // Faked: a machine may have more memory than a test can request.
   const importBinding = async () => {
     const binding = await import('node-llama-cpp');
@@ -107,15 +111,17 @@ test('`llama.context_failed`: not enough memory', async () => {
     return { ...binding, getLlama };
   };
   await expect(loadTiny({ importBinding, contextSize: 4096, sequences: 2 })).rejects.toMatchObject({
-    code: 'llama.context_failed',
+    code: 'llama.unavailable',
+    reason: 'memory',
     data: { contextSize: 4096, sequences: 2 },
     message: expect.stringContaining('too large for the available RAM'),
   });
 });
 
-test('`llama.context_failed`: too many sequences of the default length', async () => {
+test('`llama.unavailable: memory`: too many sequences of the default length', async () => {
   await expect(loadTiny({ sequences: 2 ** 20 })).rejects.toMatchObject({
-    code: 'llama.context_failed',
+    code: 'llama.unavailable',
+    reason: 'memory',
     data: { contextSize: 768, sequences: 2 ** 20 },
     message: expect.stringContaining('limited to 16777216 tokens'),
   });
@@ -170,18 +176,18 @@ test.each([
   ]);
 });
 
-test('`llama.closed`: while answering, while waiting, afterwards, and twice', async () => {
+test('`llama.unavailable: closed`: while answering, while waiting, afterwards, and twice', async () => {
   const model = await loadTiny();
   const running = model.stream({ messages: user('Tell me a joke'), tools: [], signal: new AbortController().signal });
   const events = running[Symbol.asyncIterator]();
   await events.next();
   const waiting = ask(model, {}).catch((thrown: unknown) => thrown);
   const closing = model.close();
-  await expect(events.next()).rejects.toMatchObject({ code: 'llama.closed' });
-  expect(await waiting).toMatchObject({ code: 'llama.closed' });
+  await expect(events.next()).rejects.toMatchObject({ code: 'llama.unavailable', reason: 'closed' });
+  expect(await waiting).toMatchObject({ code: 'llama.unavailable', reason: 'closed' });
   await closing;
   await model.close();
-  await expect(ask(model, {})).rejects.toMatchObject({ code: 'llama.closed' });
+  await expect(ask(model, {})).rejects.toMatchObject({ code: 'llama.unavailable', reason: 'closed' });
 });
 
 test('`model.failed`: the binding throws, and the next request is answered', async () => {

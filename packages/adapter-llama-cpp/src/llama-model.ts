@@ -45,7 +45,7 @@ export interface LlamaModelOptions {
 export interface LlamaModel extends Model, AsyncDisposable {
   /** Tokens of one conversation with its answer. */
   readonly contextSize: number;
-  /** Aborts running requests with `llama.closed` and frees the memory. Idempotent. */
+  /** Aborts running requests with `llama.unavailable` and frees the memory. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -58,11 +58,10 @@ const mostTokens = 2 ** 24;
  * Loads a language model from a GGUF file into this process and runs it on the CPU, with llama.cpp from the package
  * `node-llama-cpp`, which you install. The model can only call offered tools.
  *
- * A request throws `model.context_overflow` with `data: { tokens, contextSize }`, `llama.closed`, `model.failed`, or
+ * A request throws `model.context_overflow` with `data: { tokens, contextSize }`, `llama.unavailable`, `model.failed`, or
  * the reason of its signal.
  *
- * @throws HoldfastError `options.invalid`, `llama.binding_missing`, `llama.model_missing`, `llama.model_broken`, and
- * `llama.context_failed` if there is not enough memory for the contexts.
+ * @throws HoldfastError `options.invalid`, `llama.unavailable` if there is not enough memory for the contexts.
  */
 export async function loadLlamaModel(options: LlamaModelOptions): Promise<LlamaModel> {
   checkOptions(options);
@@ -106,7 +105,11 @@ function toModel(
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing.abort(new HoldfastError('llama.closed', `\`${id}\` is closed. Load the model again to use it.`));
+    closing.abort(
+      new HoldfastError('llama.unavailable', `\`${id}\` is closed. Load the model again to use it.`, {
+        data: { reason: 'closed' },
+      }),
+    );
     closed ??= sequences.idle().then(dispose);
     return closed;
   };
@@ -143,9 +146,9 @@ async function createContext(
     });
   } catch (cause) {
     throw new HoldfastError(
-      'llama.context_failed',
+      'llama.unavailable',
       `Cannot create ${sequences} contexts of ${contextSize} tokens: ${describeThrown(cause).slice(0, 300)} Lower \`contextSize\` or \`sequences\`.`,
-      { data: { contextSize, sequences }, cause },
+      { data: { reason: 'memory', contextSize, sequences }, cause },
     );
   }
 }
@@ -167,9 +170,9 @@ async function checkFile(path: string): Promise<void> {
     ({ size } = await file.stat());
   } catch (cause) {
     throw new HoldfastError(
-      'llama.model_missing',
+      'llama.unavailable',
       `Cannot read the model \`${path}\`: ${describeThrown(cause)}. Expected a GGUF file.`,
-      { data: { path }, cause },
+      { data: { reason: 'model_missing', path }, cause },
     );
   }
   if (start.toString('latin1', 0, magic.length) !== magic) throw broken(path, `it does not start with \`${magic}\``);
@@ -184,9 +187,9 @@ async function checkFile(path: string): Promise<void> {
 
 function broken(path: string, why: string, cause?: unknown): HoldfastError {
   return new HoldfastError(
-    'llama.model_broken',
+    'llama.unavailable',
     `llama.cpp cannot load \`${path}\` as a GGUF file: ${why.slice(0, 300)}. Compare its size and checksum with the original.`,
-    { data: { path }, cause },
+    { data: { reason: 'model_broken', path }, cause },
   );
 }
 

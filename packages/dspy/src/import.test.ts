@@ -461,7 +461,7 @@ describe('rejected files', () => {
       expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(['dspy.invalid: too_large']);
     }
     const long = fileOf(stateOf({ demos: [{ question: 'x'.repeat(9_000_000), answer: 'A' }] }));
-    expect(codesOf(await problemsOf(long, { signature: answer }))).toStrictEqual(['modules.too_large']);
+    expect(codesOf(await problemsOf(long, { signature: answer }))).toStrictEqual(['modules.invalid: too_large']);
   });
 
   test('DSP-23: tens of thousands of unknown keys, in a state and in demos', async () => {
@@ -530,7 +530,7 @@ describe('rejected files', () => {
   test('a signature with an input named like the field that a chain of thought adds', async () => {
     const text = fileOf({ predict: stateOf({ fields: ['reasoning', 'reasoning', 'answer'] }) });
     const problems = await problemsOf(text, { signature: signatureOf('reasoning -> answer') });
-    expect(codesOf(problems)).toStrictEqual(['modules.signature_invalid']);
+    expect(codesOf(problems)).toStrictEqual(['modules.invalid: signature']);
   });
 
   test('an invalid id throws', async () => {

@@ -1,5 +1,5 @@
 import { HoldfastError, type Json, type Tool } from '@holdfast/core';
-import { deepFreeze } from '@holdfast/core/internal';
+import { deepFreeze, toReason } from '@holdfast/core/internal';
 import { loadModules, type ModuleDefinition, memoryModules, type Signature, type ToolCatalog } from '@holdfast/modules';
 import { findIdProblem, parseModule, stringifyModule } from '@holdfast/modules/internal';
 import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
@@ -59,7 +59,7 @@ export type DspyImport =
  * Limits: 10 MB, 64 levels, 200 predictors, each with 1,000 demos and 200,000 characters of instruction; 8 MiB for a module file. The
  * sources of the format are in `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
  *
- * Codes of problems: `dspy.invalid` with a reason, `modules.too_large`, and `modules.signature_invalid` (the signature conflicts with a
+ * Codes of problems: `dspy.invalid` with a reason, `modules.invalid` (the signature conflicts with a
  * field that the predictor adds).
  *
  * @throws HoldfastError `options.invalid` (`moduleId` is not a valid module id).
@@ -132,17 +132,17 @@ async function checkDefinition(
   const text = stringifyModule(definition);
   const parsed = parseModule(text);
   if (parsed.type === 'invalid') {
-    for (const { code, place, message } of parsed.problems)
-      findings.problems.push({ code, path: joinPath(path, place), message });
+    for (const { code, reason, place, message } of parsed.problems)
+      findings.problems.push({ code, ...toReason({ reason }), path: joinPath(path, place), message });
     return;
   }
   const modules = { [definition.module_id]: { path: 'module.json', hash: null, tags: [] } };
   const files = { 'manifest.json': JSON.stringify({ version: '1.0', modules }), 'module.json': text };
   const { diagnostics } = await loadModules(memoryModules(files), { signatures: [signature] });
-  for (const { code, place, message, severity } of diagnostics) {
+  for (const { code, reason, place, message, severity } of diagnostics) {
     const list = severity === 'error' ? findings.problems : findings.warnings;
     list.push({
-      ...(code === 'modules.demo_invalid' ? demoInvalid : { code }),
+      ...(reason === 'demo' ? demoInvalid : { code, ...toReason({ reason }) }),
       path: joinPath(path, place),
       message,
     });

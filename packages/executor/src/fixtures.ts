@@ -16,6 +16,7 @@ import {
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { createSession, type LogRecord, replay, type Session, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
 import { type CallOptions, executeToolCall } from './index.ts';
@@ -184,6 +185,11 @@ export const echo: Tool = defineTool({
 });
 
 /** Runs a call that must end and not be suspended. */
+/** The kind of an outcome with its code and reason. */
+export function describeEnd({ kind, code, reason }: Outcome): string {
+  return code === undefined ? kind : `${kind} ${describeCode({ code, reason })}`;
+}
+
 export async function outcomeOf(call: ToolCall, options: CallOptions): Promise<Outcome> {
   const outcome = await executeToolCall(call, options);
   if (outcome.kind === 'suspended') throw new Error('suspended');

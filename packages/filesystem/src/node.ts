@@ -13,7 +13,7 @@ export type { FilesystemOptions } from './staging/options.ts';
  * atomically even if the process ends in between: `unsettled` and `recover` let another process finish. Nothing outside the real path of
  * the folder is reached, whatever links it contains.
  *
- * @throws HoldfastError `filesystem.root_invalid` if `root` is not a folder, `options.invalid`, and `path.escape` or `path.invalid` for
+ * @throws HoldfastError `filesystem.missing` if `root` is not a folder, `options.invalid`, and `path.invalid` for
  * `protectedPaths`.
  */
 export function hostFilesystem(
@@ -36,8 +36,8 @@ function realFolder(root: string): string {
 }
 
 function rootError(root: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('filesystem.root_invalid', `\`${root}\` must be an existing folder.`, {
-    data: { root },
+  return new HoldfastError('filesystem.missing', `\`${root}\` must be an existing folder.`, {
+    data: { reason: 'root', root },
     cause,
   });
 }

@@ -9,7 +9,7 @@ import { configSchema, type FilesystemGuardOptions } from './options.ts';
  * workspace. Judges a call by its facts (`call.facts`), not by its tool's name; without facts every call is denied.
  *
  * A success that touched a secret, read-only or out-of-scope file of the resource `filesystem` without declaring it in its facts fails
- * before its commit, with `policy.secret_files`, `policy.read_only_files` or `policy.path_scope`. Keeps no state.
+ * before its commit, with `policy.refused`. Keeps no state.
  */
 export const filesystemGuard: Pack<FilesystemGuardOptions> = definePack<FilesystemGuardOptions, FilesystemGuardOptions>(
   {

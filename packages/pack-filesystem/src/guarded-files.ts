@@ -26,6 +26,9 @@ export interface UsedPlace {
   readonly key: string;
 }
 
+/** Reasons of `policy.refused`. */
+type RefusalReason = 'secret_files' | 'read_only_files' | 'path_scope';
+
 export interface GuardedFilesOptions {
   readonly name: string;
   /** Judges each place that a call uses. */
@@ -34,15 +37,15 @@ export interface GuardedFilesOptions {
   readonly judgeCall?: (facts: CallFacts, tool: Tool) => readonly Finding[];
   /** Why a file of the resource `filesystem` must not be used, whatever the facts say. */
   readonly refuse: (key: string, use: FileUse) => string | undefined;
-  /** The error code of that failure. */
-  readonly code: string;
+  /** The finer kind of that failure, `policy.refused`. */
+  readonly reason: RefusalReason;
 }
 
 /**
  * Guards files: by a call's facts before it runs, and by the files of the resource `filesystem` that it touched before its commit. Keeps
  * no state.
  */
-export function guardedFiles({ name, judge, judgeCall, refuse, code }: GuardedFilesOptions): Policy<undefined> {
+export function guardedFiles({ name, judge, judgeCall, refuse, reason }: GuardedFilesOptions): Policy<undefined> {
   // Uses that were denied but approved by a person. They live as long as the call, so they are not state.
   const overruled = new WeakMap<PreparedCall, readonly FileFinding[]>();
   return definePolicy({
@@ -62,10 +65,10 @@ export function guardedFiles({ name, judge, judgeCall, refuse, code }: GuardedFi
         ...writes.map(({ key }) => ({ key, use: 'written' as const })),
       ];
       for (const { key, use } of used) {
-        const reason = refuse(key, use);
-        if (reason === undefined || wasLetThrough(overruled.get(call) ?? [], key, use)) continue;
-        const message = `${quote(call.tool.name)}: ${reason}`;
-        throw new HoldfastError(code, message, { data: { tool: call.tool.name, path: key } });
+        const why = refuse(key, use);
+        if (why === undefined || wasLetThrough(overruled.get(call) ?? [], key, use)) continue;
+        const message = `${quote(call.tool.name)}: ${why}`;
+        throw new HoldfastError('policy.refused', message, { data: { reason, tool: call.tool.name, path: key } });
       }
     },
   });

@@ -18,7 +18,7 @@ export function secretFiles(options: FilesystemGuardOptions): GuardedFilesOption
   const mayEnd = options.secrets === undefined && options.read === undefined ? { mayEnd: isNoSource } : {};
   return {
     name: 'secret-files',
-    code: 'policy.secret_files',
+    reason: 'secret_files',
     refuse,
     judge({ use, place, key }, view) {
       const reason = refuse(key, use);
@@ -60,7 +60,7 @@ export function keptFiles(options: FilesystemGuardOptions): GuardedFilesOptions 
     use !== 'read' && kept.covers(key) ? `${quote(key)} must not be ${undone[use]}: it is read-only.` : undefined;
   return {
     name: 'read-only-files',
-    code: 'policy.read_only_files',
+    reason: 'read_only_files',
     refuse(key, use) {
       const why = use === 'read' || selfRunning !== 'deny' ? undefined : runsByItself(key);
       return refuse(key, use) ?? (why === undefined ? undefined : describeSelfRunning(key, why));
@@ -103,7 +103,7 @@ const passingFolder = /^\/(?:private\/)?(?:var\/folders|tmp)\//;
 export function outsideFiles({ outside = 'ask' }: FilesystemGuardOptions): GuardedFilesOptions {
   return {
     name: 'outside-files',
-    code: 'policy.path_scope',
+    reason: 'path_scope',
     refuse: () => undefined,
     judge({ use, place: { path, inside }, key }) {
       if (inside || outside === 'allow' || passingFolder.test(path)) return undefined;
@@ -127,7 +127,7 @@ export function scopedFiles({ read, write }: Pick<FilesystemGuardOptions, 'read'
   };
   return {
     name: 'path-scope',
-    code: 'policy.path_scope',
+    reason: 'path_scope',
     refuse,
     judge({ use, key }) {
       const reason = refuse(key, use);

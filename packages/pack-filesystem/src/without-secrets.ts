@@ -10,7 +10,7 @@ import { isFilePattern, type SecretPatterns, secretFinder } from '@holdfast/fact
 
 /**
  * Hides secret files: a filesystem to bind in place of `filesystem`. Secret files are not listed, so searches skip them, and using one fails
- * with `path.protected`. The same options as for `filesystemGuard` select the files; policies see the same files as tools.
+ * with `path.invalid`. The same options as for `filesystemGuard` select the files; policies see the same files as tools.
  *
  * @throws HoldfastError `options.invalid`.
  */
@@ -76,10 +76,10 @@ function hideFrom(files: FilesystemReader, isSecret: IsSecret): FilesystemReader
     const key = await files.resolve(path);
     if (!isSecret(key)) return key;
     throw new HoldfastError(
-      'path.protected',
+      'path.invalid',
       `\`${key.slice(-200).toWellFormed()}\` holds secrets and is hidden from tools.`,
       {
-        data: { path: key },
+        data: { reason: 'protected', path: key },
       },
     );
   }

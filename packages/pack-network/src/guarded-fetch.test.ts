@@ -133,7 +133,7 @@ test('redirects are limited', async () => {
   const twice = moved(302, moved(302, '/a'));
   expect((await guardedFetch(config, { maxRedirects: 2 })(twice)).url).toBe(at('/a'));
   await expect(guardedFetch(config, { maxRedirects: 1 })(twice)).rejects.toThrow(
-    expect.objectContaining({ code: 'network.redirects' }),
+    expect.objectContaining({ code: 'network.refused', reason: 'redirects' }),
   );
   const round: FetchOnce = async () => new Response(null, { status: 302, headers: { location: '/a' } });
   await expect(guardedFetch(config, { fetch: round })(at('/a'))).rejects.toThrow('more than 5 times');

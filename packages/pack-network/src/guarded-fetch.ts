@@ -32,7 +32,7 @@ export interface GuardedFetchOptions {
  * browsers. Other origins get only headers that describe the wanted content, and so no credentials, cookies or keys. `https` never
  * redirects to `http`. A URL may be text or a `URL`; `init` is that of `fetch`.
  *
- * The function throws `network.refused` before a forbidden request, and `network.redirects` after too many redirects.
+ * The function throws `network.refused` before a forbidden request, and `network.refused` after too many redirects.
  *
  * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
  */
@@ -70,7 +70,9 @@ export function guardedFetch(
       await response.body?.cancel();
       if (init.redirect === 'error') throw refused('It was redirected.');
       if (redirects >= maxRedirects) {
-        throw new HoldfastError('network.redirects', `It was redirected more than ${maxRedirects} times.`);
+        throw new HoldfastError('network.refused', `It was redirected more than ${maxRedirects} times.`, {
+          data: { reason: 'redirects' },
+        });
       }
       request = redirect(request, target, { status: response.status, location });
     }

@@ -95,7 +95,8 @@ test.each([
     const port = typeof address === 'object' ? address?.port : undefined;
     await expect(pinnedFetch(config)(`http://127.0.0.1:${port}/`, {})).rejects.toThrow(
       expect.objectContaining({
-        code: 'network.answer_invalid',
+        code: 'network.refused',
+        reason: 'answer',
         message: expect.stringContaining(`127.0.0.1:${port}`),
       }),
     );

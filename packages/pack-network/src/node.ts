@@ -20,7 +20,7 @@ export interface PinnedFetchOptions {
  * checks URLs and follows redirects. Each request has its own connection, bypasses proxies, sends its body at once, and returns the
  * response undecoded, so do not request an `accept-encoding`.
  *
- * The function throws `network.refused` for a name with a forbidden address, `network.answer_invalid` for a response that `Response` does
+ * The function throws `network.refused` for a name with a forbidden address, `network.refused` for a response that `Response` does
  * not support, and errors of `node:http`.
  *
  * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
@@ -81,11 +81,10 @@ function toResponse(incoming: IncomingMessage, method: string, target: URL): Res
 }
 
 function oddAnswer(url: URL, cause?: unknown): HoldfastError {
-  return new HoldfastError(
-    'network.answer_invalid',
-    `\`${url.host}\` sent a response that \`fetch\` does not support.`,
-    { cause },
-  );
+  return new HoldfastError('network.refused', `\`${url.host}\` sent a response that \`fetch\` does not support.`, {
+    data: { reason: 'answer' },
+    cause,
+  });
 }
 
 /** A lookup function that returns the given addresses. */

@@ -98,7 +98,7 @@ test.each([
   expect(mine.result.success).toBe(true);
   callTool(session, meanwhile.name, meanwhile.input);
   const theirs = planOf(session);
-  expect(() => commit(mine.transaction)).toThrowError(expect.objectContaining({ code: 'planning.conflict' }));
+  expect(() => commit(mine.transaction)).toThrowError(expect.objectContaining({ code: 'commit.conflict' }));
   expect(planOf(session)).toBe(theirs);
 });
 

@@ -26,7 +26,7 @@ const updated = v.object({
 /**
  * The plan of a session, `null` until one is set up. Only the planning tools change it; pass it to `replay` as a slice.
  *
- * Its reducers throw `planning.conflict` if another call has changed the plan in a way that no longer fits.
+ * Its reducers throw `commit.conflict` if another call has changed the plan in a way that no longer fits.
  */
 export const planSlice: Slice<TodoPlan | null> = defineSlice<TodoPlan | null>({
   id: 'planning/plan',
@@ -76,7 +76,7 @@ function expectActive(state: TodoPlan | null): TodoPlan {
 
 function conflict(): HoldfastError {
   return new HoldfastError(
-    'planning.conflict',
+    'commit.conflict',
     'Another call has changed the plan, so this change no longer fits. Nothing was changed. Read the plan with `planning_read_plan`, then call again.',
   );
 }

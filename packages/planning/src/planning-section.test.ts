@@ -80,8 +80,10 @@ test.each([
   { name: 'x'.repeat(65), guidance: [] },
   { name: 'thrifty', guidance: ['Cheap.', ' '] },
   { name: 'thrifty', guidance: ['Cheap.\nAnd fast.'] },
-])('planning.strategy_invalid: $name, $guidance', (definition) => {
-  expect(() => defineStrategy(definition)).toThrowError(expect.objectContaining({ code: 'planning.strategy_invalid' }));
+])('planning.invalid: strategy: $name, $guidance', (definition) => {
+  expect(() => defineStrategy(definition)).toThrowError(
+    expect.objectContaining({ code: 'planning.invalid', reason: 'strategy' }),
+  );
 });
 
 test('the section provides the four tools and the slice under any title and key', () => {

@@ -22,93 +22,124 @@ const empty = (name: string) => `\`${name}\` is empty. Give it 1 to 500 characte
 const unknownStatus = (status: string) => `Unknown status \`${status}\`. Use \`pending\`, \`in_progress\` or \`done\`.`;
 
 test.each([
-  { session: withoutPlan, call: read, code: 'planning.no_plan', message: noPlan },
-  { session: withoutPlan, call: (s: Session) => add(s), code: 'planning.no_plan', message: noPlan },
-  { session: withoutPlan, call: (s: Session) => update(s, 1), code: 'planning.no_plan', message: noPlan },
-  { session: completed, call: (s: Session) => add(s, 'C'), code: 'planning.completed', message: over },
+  { session: withoutPlan, call: read, code: 'planning.invalid', reason: 'no_plan', message: noPlan },
+  { session: withoutPlan, call: (s: Session) => add(s), code: 'planning.invalid', reason: 'no_plan', message: noPlan },
+  {
+    session: withoutPlan,
+    call: (s: Session) => update(s, 1),
+    code: 'planning.invalid',
+    reason: 'no_plan',
+    message: noPlan,
+  },
+  {
+    session: completed,
+    call: (s: Session) => add(s, 'C'),
+    code: 'planning.invalid',
+    reason: 'completed',
+    message: over,
+  },
   {
     session: completed,
     call: (s: Session) => update(s, 1, { status: 'pending' }),
-    code: 'planning.completed',
+    code: 'planning.invalid',
+    reason: 'completed',
     message: over,
   },
   {
     session: active,
     call: (s: Session) => add(s),
-    code: 'planning.no_steps',
+    code: 'planning.invalid',
+    reason: 'no_steps',
     message: '`steps` is empty. Give at least one title, or continue with the existing steps.',
   },
-  { session: active, call: (s: Session) => add(s, ' '), code: 'planning.text_invalid', message: empty('steps[0]') },
+  {
+    session: active,
+    call: (s: Session) => add(s, ' '),
+    code: 'planning.invalid',
+    reason: 'text',
+    message: empty('steps[0]'),
+  },
   {
     session: active,
     call: (s: Session) => add(s, 'C', 'x'.repeat(501)),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: tooLong('steps[1]', 501),
   },
   {
     session: active,
     call: (s: Session) => setup(s, ['C'], ' \n'),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: empty('objective'),
   },
   {
     session: active,
     call: (s: Session) => setup(s, [], '😀'.repeat(501)),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: tooLong('objective', 501),
   },
   {
     session: withoutPlan,
     call: (s: Session) => setup(s, ['A', '\t']),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: empty('initial_steps[1]'),
   },
   {
     session: active,
     call: (s: Session) => update(s, 1, { title: 'x'.repeat(600) }),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: tooLong('title', 600),
   },
   {
     session: active,
     call: (s: Session) => update(s, 2, { title: '' }),
-    code: 'planning.text_invalid',
+    code: 'planning.invalid',
+    reason: 'text',
     message: empty('title'),
   },
   {
     session: active,
     call: (s: Session) => update(s, 2),
-    code: 'planning.nothing_to_change',
+    code: 'planning.invalid',
+    reason: 'nothing_to_change',
     message: 'Nothing to change. Give `title`, `status` or both for step 2.',
   },
   ...['bogus', 'Done', ' done', '', '__proto__'].map((status) => ({
     session: active,
     call: (s: Session) => update(s, 1, { title: 'New', status }),
-    code: 'planning.status_unknown',
+    code: 'planning.invalid',
+    reason: 'status_unknown',
     message: unknownStatus(status),
   })),
   {
     session: active,
     call: (s: Session) => update(s, 1, { status: 'd'.repeat(100_000) }),
-    code: 'planning.status_unknown',
+    code: 'planning.invalid',
+    reason: 'status_unknown',
     message: unknownStatus('d'.repeat(40)),
   },
   ...[0, 3, -1, 1e15].map((id) => ({
     session: active,
     call: (s: Session) => update(s, id, { status: 'done' }),
-    code: 'planning.step_unknown',
+    code: 'planning.invalid',
+    reason: 'step_unknown',
     message: `The plan has no step ${id}. It has ids 1 to 2; \`planning_read_plan\` shows them.`,
   })),
   {
     session: () => sessionWithPlan(0),
     call: (s: Session) => update(s, 1, { status: 'done' }),
-    code: 'planning.step_unknown',
+    code: 'planning.invalid',
+    reason: 'step_unknown',
     message: 'The plan has no step 1. It has none yet. Add some with `planning_add_step`.',
   },
-])('$code: $message', ({ session: make, call, code, message }) => {
+])('$code: $message', ({ session: make, call, code, reason, message }) => {
   const session = make();
   const before = session.read(planSlice);
-  expect(call(session).result).toMatchObject({ success: false, code, message, value: null });
+  expect(call(session).result).toMatchObject({ success: false, code, reason, message, value: null });
   expect(session.read(planSlice)).toBe(before);
 });
 
@@ -145,7 +176,11 @@ test('a plan has at most 1,000 steps', () => {
   const titles = (count: number) => Array.from({ length: count }, () => 'Work');
   const session = createSession();
   const whole = 'A plan has at most 1000 steps; this would make 1001. Use larger steps.';
-  expect(setup(session, titles(1_001)).result).toMatchObject({ success: false, code: 'planning.too_many_steps' });
+  expect(setup(session, titles(1_001)).result).toMatchObject({
+    success: false,
+    code: 'planning.invalid',
+    reason: 'too_many_steps',
+  });
   expect(session.read(planSlice)).toBeNull();
   expect(setup(session, titles(999)).result.success).toBe(true);
   expect(add(session, 'Work', 'Work').result).toMatchObject({ success: false, message: whole });

@@ -18,9 +18,8 @@ import { checkText, describePlan, describeProgress, formatCount, formatIds } fro
  * The tools with which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step` and `planning_read_plan`.
  * The slice needs no registration: the first call adds it to the session.
  *
- * Invalid calls fail with a message that says what to do next: `planning.no_plan`, `planning.completed`, `planning.no_steps`,
- * `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
- * `planning.conflict`.
+ * Invalid calls fail with a message that says what to do next: `planning.invalid`,
+ * `commit.conflict`.
  */
 export function planningTools(): readonly Tool[] {
   return [setupPlanTool, addStepTool, updateStepTool, readPlanTool];
@@ -57,7 +56,7 @@ const setupPlanTool: Tool = defineTool({
   ],
   execute({ objective, initial_steps: titles }, { session }) {
     const goal = checkText('objective', objective);
-    if (goal.type === 'problem') return refuse('planning.text_invalid', goal.problem);
+    if (goal.type === 'problem') return refuse('text', goal.problem);
     const checked = checkTitles(titles, { name: 'initial_steps', before: 0 });
     if (checked.type === 'refusal') return checked.refusal;
     const verb = session.read(planSlice) === null ? 'Set up' : 'Replaced';
@@ -84,10 +83,7 @@ const addStepTool: Tool = defineTool({
     const found = findActive(session);
     if (found.type === 'refusal') return found.refusal;
     if (titles.length === 0) {
-      return refuse(
-        'planning.no_steps',
-        '`steps` is empty. Give at least one title, or continue with the existing steps.',
-      );
+      return refuse('no_steps', '`steps` is empty. Give at least one title, or continue with the existing steps.');
     }
     const checked = checkTitles(titles, { name: 'steps', before: found.plan.steps.length });
     if (checked.type === 'refusal') return checked.refusal;
@@ -122,21 +118,18 @@ const updateStepTool: Tool = defineTool({
     const found = findActive(session);
     if (found.type === 'refusal') return found.refusal;
     const step = found.plan.steps.find(({ step_id }) => step_id === id);
-    if (step === undefined) return refuse('planning.step_unknown', describeMissing(id, found.plan));
+    if (step === undefined) return refuse('step_unknown', describeMissing(id, found.plan));
     if (newTitle === undefined && status === undefined) {
-      return refuse(
-        'planning.nothing_to_change',
-        `Nothing to change. Give \`title\`, \`status\` or both for step ${id}.`,
-      );
+      return refuse('nothing_to_change', `Nothing to change. Give \`title\`, \`status\` or both for step ${id}.`);
     }
     if (status !== undefined && !isStatus(status)) {
       return refuse(
-        'planning.status_unknown',
+        'status_unknown',
         `Unknown status \`${status.slice(0, 40)}\`. Use \`pending\`, \`in_progress\` or \`done\`.`,
       );
     }
     const checked = newTitle === undefined ? undefined : checkText('title', newTitle);
-    if (checked?.type === 'problem') return refuse('planning.text_invalid', checked.problem);
+    if (checked?.type === 'problem') return refuse('text', checked.problem);
     const change = { title: checked?.text, status };
     session.dispatch(updateStepOf(id, change));
     const plan = updateStep(found.plan, id, change);
@@ -173,7 +166,7 @@ function findActive(session: SessionReader): Refusal | { readonly type: 'plan'; 
   if (plan === null) return { type: 'refusal', refusal: refuseWithoutPlan() };
   if (plan.status === 'active') return { type: 'plan', plan };
   const problem = 'The plan is completed and can no longer be changed. Set up a new one with `planning_setup_plan`.';
-  return { type: 'refusal', refusal: refuse('planning.completed', problem) };
+  return { type: 'refusal', refusal: refuse('completed', problem) };
 }
 
 /** The maximum per plan. Each change copies the list of steps, and models lose track of far fewer. */
@@ -186,13 +179,13 @@ function checkTitles(
 ): Refusal | { readonly type: 'titles'; readonly titles: readonly string[] } {
   if (before + given.length > maxSteps) {
     const problem = `A plan has at most ${maxSteps} steps; this would make ${before + given.length}. Use larger steps.`;
-    return { type: 'refusal', refusal: refuse('planning.too_many_steps', problem) };
+    return { type: 'refusal', refusal: refuse('too_many_steps', problem) };
   }
   const titles: string[] = [];
   for (const [index, one] of given.entries()) {
     const checked = checkText(`${name}[${index}]`, one);
     if (checked.type === 'problem') {
-      return { type: 'refusal', refusal: refuse('planning.text_invalid', checked.problem) };
+      return { type: 'refusal', refusal: refuse('text', checked.problem) };
     }
     titles.push(checked.text);
   }
@@ -212,9 +205,20 @@ function describeMissing(id: number, { steps }: TodoPlan): string {
 }
 
 function refuseWithoutPlan(): ToolResult<never> {
-  return refuse('planning.no_plan', 'No plan is currently initialised. Set one up with `planning_setup_plan` first.');
+  return refuse('no_plan', 'No plan is currently initialised. Set one up with `planning_setup_plan` first.');
 }
 
-function refuse(code: string, message: string): ToolResult<never> {
-  return toolError(message, { code });
+/** Reasons of `planning.invalid`. */
+type PlanningReason =
+  | 'no_plan'
+  | 'completed'
+  | 'no_steps'
+  | 'too_many_steps'
+  | 'text'
+  | 'step_unknown'
+  | 'nothing_to_change'
+  | 'status_unknown';
+
+function refuse(reason: PlanningReason, message: string): ToolResult<never> {
+  return toolError(message, { code: 'planning.invalid', reason });
 }

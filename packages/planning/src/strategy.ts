@@ -13,22 +13,21 @@ const namePattern = /^[a-z][a-z0-9_]{0,63}$/;
  * Declares a strategy. `name` matches `^[a-z][a-z0-9_]{0,63}$`; each line of `guidance` is trimmed plain text, in which `$` has no special
  * meaning.
  *
- * @throws HoldfastError `planning.strategy_invalid` for a bad name, and for an item that is empty or has several lines.
+ * @throws HoldfastError `planning.invalid` for a bad name, and for an item that is empty or has several lines.
  */
 export function defineStrategy({ name, guidance }: Strategy): Strategy {
   if (!namePattern.test(name)) {
-    throw new HoldfastError(
-      'planning.strategy_invalid',
-      `The strategy name \`${name}\` must match ${namePattern.source}.`,
-    );
+    throw new HoldfastError('planning.invalid', `The strategy name \`${name}\` must match ${namePattern.source}.`, {
+      data: { reason: 'strategy' },
+    });
   }
   const lines = guidance.map((line) => line.trim());
   const wrong = lines.findIndex((line) => line === '' || /[\r\n]/.test(line));
   if (wrong >= 0) {
     throw new HoldfastError(
-      'planning.strategy_invalid',
+      'planning.invalid',
       `\`guidance[${wrong}]\` of the strategy \`${name}\` must be one line of text. Pass each line as its own item.`,
-      { data: { strategy: name, index: wrong } },
+      { data: { reason: 'strategy', strategy: name, index: wrong } },
     );
   }
   return Object.freeze({ name, guidance: Object.freeze(lines) });

@@ -20,13 +20,17 @@ test('checks do not use the budget', async () => {
   for (let call = 0; call < 3; call += 1) expect(await run.check(callOf('echo'))).toMatchObject({ type: 'allow' });
 });
 
-test('policy.call_budget: of concurrent calls that passed the check, no more than the budget succeed', async () => {
+test('policy.refused: call_budget: of concurrent calls that passed the check, no more than the budget succeed', async () => {
   const run = runPolicy(callBudget({ maxCalls: 2 }));
   const calls = ['first', 'second', 'third'].map((name) => callOf(name));
   for (const call of calls) expect(await run.check(call)).toMatchObject({ type: 'allow' });
   for (const call of calls.slice(0, 2)) run.succeed(call);
   expect(() => run.succeed(calls[2] ?? callOf('none'))).toThrow(
-    expect.objectContaining({ code: 'policy.call_budget', data: { tool: 'third', maxCalls: 2 } }),
+    expect.objectContaining({
+      code: 'policy.refused',
+      reason: 'call_budget',
+      data: { reason: 'call_budget', tool: 'third', maxCalls: 2 },
+    }),
   );
   expect(run.state()).toBe(2);
 });
@@ -40,7 +44,7 @@ test('a call that ran despite a denial succeeds and counts', async () => {
   expect(await run.check(approved)).toMatchObject({ type: 'ask' });
   run.succeed(approved);
   // This call was not checked.
-  expect(() => run.succeed(late)).toThrow(expect.objectContaining({ code: 'policy.call_budget' }));
+  expect(() => run.succeed(late)).toThrow(expect.objectContaining({ code: 'policy.refused', reason: 'call_budget' }));
   expect(run.save()).toContain('["call-budget",2]');
 });
 

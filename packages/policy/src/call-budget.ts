@@ -13,7 +13,7 @@ export interface CallBudgetOptions {
  * Stops a session after `maxCalls` successful calls.
  *
  * The check denies calls before they run. Of concurrent calls, those over the budget are denied before their commit (`onResult` throws
- * `policy.call_budget`); one with external effects ends in doubt. A call that ran despite a denial, such as after approval through
+ * `policy.refused`); one with external effects ends in doubt. A call that ran despite a denial, such as after approval through
  * `some`, succeeds and counts.
  *
  * State: `number`, the successful calls so far.
@@ -39,10 +39,10 @@ export function callBudget(options: CallBudgetOptions): Policy<number> {
     onResult(call, _result, { state }) {
       if (state >= maxCalls && !overruled.has(call)) {
         throw new HoldfastError(
-          'policy.call_budget',
+          'policy.refused',
           `${reason} \`${call.tool.name}\` ran at the same time as the last of them.`,
           {
-            data: { tool: call.tool.name, maxCalls },
+            data: { reason: 'call_budget', tool: call.tool.name, maxCalls },
           },
         );
       }

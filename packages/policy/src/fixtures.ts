@@ -34,7 +34,8 @@ export function folder(files: ReadonlyMap<string, string>, directories: readonly
   return {
     async resolve(path) {
       const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-      if (parts.includes('..')) throw new HoldfastError('path.escape', `\`${path}\` leaves the workspace.`);
+      if (parts.includes('..'))
+        throw new HoldfastError('path.invalid', `\`${path}\` leaves the workspace.`, { data: { reason: 'escape' } });
       return parts.join('/');
     },
     async stat(path) {

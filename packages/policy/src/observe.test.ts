@@ -82,7 +82,7 @@ test('does not fail calls that the policy would fail', () => {
   expect(run.state()).toBe(1);
   const unread = resultOf({ writes: [{ key: 'a.txt', before: 'v1', after: 'v2' }] });
   expect(() => runPolicy(readBeforeWrite()).succeed(callOf('save'), unread)).toThrow(
-    expect.objectContaining({ code: 'policy.read_before_write' }),
+    expect.objectContaining({ code: 'policy.refused', reason: 'read_before_write' }),
   );
   expect(() => runPolicy(observe(readBeforeWrite())).succeed(callOf('save'), unread)).not.toThrow();
   // Otherwise the calls of a message may overlap.

@@ -67,7 +67,7 @@ test('a call that was denied, then allowed by a second check, is held to the sco
   target = 'src/a.ts';
   expect(await run.check(call)).toMatchObject({ type: 'allow' });
   expect(() => run.succeed(call, resultOf({ reads: [{ key: 'secrets/key', version: 'v1' }] }))).toThrow(
-    expect.objectContaining({ code: 'policy.path_scope' }),
+    expect.objectContaining({ code: 'policy.refused', reason: 'path_scope' }),
   );
 });
 
@@ -115,7 +115,9 @@ test('a filesystem failure is thrown, which denies the call; a path error is the
   const failing = (error: Error) => runPolicy(pathScope(scope), { ...files, resolve: () => Promise.reject(error) });
   const call = callOf('read_file', { path: 'src/a.ts' });
   await expect(failing(new Error('disk')).check(call)).rejects.toThrow('disk');
-  expect(await failing(new HoldfastError('path.protected', 'Not that.')).check(call)).toEqual({
+  expect(
+    await failing(new HoldfastError('path.invalid', 'Not that.', { data: { reason: 'protected' } })).check(call),
+  ).toEqual({
     type: 'deny',
     reason: 'Not that.',
   });
@@ -137,13 +139,17 @@ test.each([
   { touched: { writes: [{ key: 'src/generated/a', before: null, after: 'v1' }] }, path: undefined },
   { touched: { writes: [{ key: 'src/a.ts', before: 'v1', after: 'v2' }] }, path: 'src/a.ts', use: 'written' },
   { touched: { writes: [{ key: 'src', before: null, after: 'directory' }] }, path: 'src', use: 'written' },
-])('policy.path_scope: any tool that touches $touched', async ({ touched, path, use }) => {
+])('policy.refused: path_scope: any tool that touches $touched', async ({ touched, path, use }) => {
   for (const policy of [pathScope(scope), every(pathScope(scope))]) {
     const succeed = (): void => runPolicy(policy, files).succeed(callOf('sync'), resultOf(touched));
     if (path === undefined) expect(succeed).not.toThrow();
     else
       expect(succeed).toThrow(
-        expect.objectContaining({ code: 'policy.path_scope', data: { tool: 'sync', path, use } }),
+        expect.objectContaining({
+          code: 'policy.refused',
+          reason: 'path_scope',
+          data: { reason: 'path_scope', tool: 'sync', path, use },
+        }),
       );
   }
   expect(() =>

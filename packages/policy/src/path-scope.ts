@@ -43,7 +43,7 @@ const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', d
  *
  * Paths are compared as the resource `filesystem` resolves them, so that no spelling or link leads out of the scope; the scope itself
  * follows no links. The check denies calls of the named readers and writers before they run; without a filesystem it denies all of them.
- * A success of any tool that read content or wrote outside of the scope fails before its commit: `onResult` throws `policy.path_scope`,
+ * A success of any tool that read content or wrote outside of the scope fails before its commit: `onResult` throws `policy.refused`,
  * and the content is not returned. File names seen without reading are not restricted. A call that was denied but let through, such as
  * after approval through `some`, may touch the denied files.
  *
@@ -95,8 +95,8 @@ export function pathScope(options: PathScopeOptions): Policy<undefined> {
           ({ key }) => !scope.has(key) && !letThrough.some((folder) => isWithin(key, folder)),
         );
         if (outside === undefined) continue;
-        throw new HoldfastError('policy.path_scope', `\`${call.tool.name}\`: ${scope.refusal(outside.key, what)}`, {
-          data: { tool: call.tool.name, path: outside.key, use: what },
+        throw new HoldfastError('policy.refused', `\`${call.tool.name}\`: ${scope.refusal(outside.key, what)}`, {
+          data: { reason: 'path_scope', tool: call.tool.name, path: outside.key, use: what },
         });
       }
     },

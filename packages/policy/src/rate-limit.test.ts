@@ -63,14 +63,18 @@ test('other tools neither count nor wait', async () => {
   expect(await run.check(callOf('read'))).toMatchObject({ type: 'allow' });
 });
 
-test('policy.rate_limit: of concurrent calls that passed the check, no more than the limit succeed', async () => {
+test('policy.refused: rate_limit: of concurrent calls that passed the check, no more than the limit succeed', async () => {
   const clock = createClock();
   const run = runPolicy(rateLimit({ maxCalls: 1, perMs: 1_000, clock }));
   const [first, second] = [callOf('search'), callOf('fetch')];
   for (const call of [first, second]) expect(await run.check(call)).toMatchObject({ type: 'allow' });
   run.succeed(first);
   expect(() => run.succeed(second)).toThrow(
-    expect.objectContaining({ code: 'policy.rate_limit', data: { tool: 'fetch', maxCalls: 1, perMs: 1_000 } }),
+    expect.objectContaining({
+      code: 'policy.refused',
+      reason: 'rate_limit',
+      data: { reason: 'rate_limit', tool: 'fetch', maxCalls: 1, perMs: 1_000 },
+    }),
   );
   clock.nowMs += 1_000;
   run.succeed(second);
@@ -97,7 +101,7 @@ test('a call that was denied, then allowed by a second check, is held to the lim
   clock.nowMs += 1_000;
   expect(await run.check(waiting)).toMatchObject({ type: 'allow' });
   run.succeed(other);
-  expect(() => run.succeed(waiting)).toThrow(expect.objectContaining({ code: 'policy.rate_limit' }));
+  expect(() => run.succeed(waiting)).toThrow(expect.objectContaining({ code: 'policy.refused', reason: 'rate_limit' }));
 });
 
 test('property: it equals a count of successes in the window, and stores few of them, alone and as a part', async () => {

@@ -32,7 +32,7 @@ export interface RateLimitOptions {
 /**
  * Denies a call if the last `maxCalls` successes are less than `perMs` ago, and tells when to try again. Only successes count.
  *
- * Of concurrent calls, those over the limit are denied before their commit (`onResult` throws `policy.rate_limit`); one with external
+ * Of concurrent calls, those over the limit are denied before their commit (`onResult` throws `policy.refused`); one with external
  * effects ends in doubt. A call that ran despite a denial, such as after approval through `some`, succeeds and counts.
  *
  * State: list, the times of successes in milliseconds since 1970; at most `2 * maxCalls` of them.
@@ -81,10 +81,10 @@ export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> 
       const nowMs = clock.now();
       if (waitAt(nowMs, state) > 0 && !overruled.has(call)) {
         throw new HoldfastError(
-          'policy.rate_limit',
+          'policy.refused',
           `${limit}: \`${call.tool.name}\` ran while other calls reached the limit.`,
           {
-            data: { tool: call.tool.name, maxCalls, perMs },
+            data: { reason: 'rate_limit', tool: call.tool.name, maxCalls, perMs },
           },
         );
       }

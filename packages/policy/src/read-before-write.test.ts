@@ -137,7 +137,11 @@ test.each([
   if (!fails) expect(succeed).not.toThrow();
   else {
     expect(succeed).toThrow(
-      expect.objectContaining({ code: 'policy.read_before_write', data: { tool: 'format_all', path: 'a.txt' } }),
+      expect.objectContaining({
+        code: 'policy.refused',
+        reason: 'read_before_write',
+        data: { reason: 'read_before_write', tool: 'format_all', path: 'a.txt' },
+      }),
     );
     expect(run.save()).toBe(before);
   }
@@ -186,7 +190,8 @@ test('a write is allowed exactly if the current version was last seen, or there 
           expect(await run.check(write(path))).toMatchObject({ type: allowed ? 'allow' : 'deny' });
           const after = act === 'write' ? content : null;
           const succeed = () => run.succeed(write(path), writeOf(path, present ?? null, after));
-          if (!allowed) expect(succeed).toThrow(expect.objectContaining({ code: 'policy.read_before_write' }));
+          if (!allowed)
+            expect(succeed).toThrow(expect.objectContaining({ code: 'policy.refused', reason: 'read_before_write' }));
           else {
             succeed();
             if (after === null) {
@@ -208,7 +213,11 @@ test('a write let through despite a denial succeeds and is known; later writes a
   const approved = write('./a.txt');
   expect(await run.check(approved)).toEqual(unseen);
   expect(() => run.succeed(approved, writeOf('b.txt', 'v1', 'v2'))).toThrow(
-    expect.objectContaining({ code: 'policy.read_before_write', data: { tool: 'write_file', path: 'b.txt' } }),
+    expect.objectContaining({
+      code: 'policy.refused',
+      reason: 'read_before_write',
+      data: { reason: 'read_before_write', tool: 'write_file', path: 'b.txt' },
+    }),
   );
   run.succeed(approved, writeOf('a.txt', 'v1', 'v2'));
   files.set('a.txt', 'v2');
@@ -219,6 +228,6 @@ test('a write let through despite a denial succeeds and is known; later writes a
   run.succeed(write('b.txt', 'read_file'), readOf('b.txt', 'v1'));
   expect(await run.check(later)).toMatchObject({ type: 'allow' });
   expect(() => run.succeed(later, writeOf('b.txt', 'v9', 'v10'))).toThrow(
-    expect.objectContaining({ code: 'policy.read_before_write' }),
+    expect.objectContaining({ code: 'policy.refused', reason: 'read_before_write' }),
   );
 });

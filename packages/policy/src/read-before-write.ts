@@ -36,7 +36,7 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  * Lets an existing file be written only if its current version was last read or written in this session.
  *
  * The check denies calls of the named writers before they run. A success of any tool that overwrote an unread file fails before its commit:
- * `onResult` throws `policy.read_before_write`. Reading and writing a file within one call is allowed. Dangerous tools that are not named
+ * `onResult` throws `policy.refused`. Reading and writing a file within one call is allowed. Dangerous tools that are not named
  * writers are not checked: the decision to let a call through also covers its files. Nor is a file of a named writer that was let through
  * despite a denial, such as after approval through `some`.
  *
@@ -115,9 +115,9 @@ function learn(tool: Tool, { reads, writes }: Touched, { seen, letThrough }: Kno
       continue;
     if (reads.some((read) => read.key === key && read.version === before)) continue;
     throw new HoldfastError(
-      'policy.read_before_write',
+      'policy.refused',
       `\`${tool.name}\` would overwrite \`${key}\`, whose current version has not been read: read it first, then retry.`,
-      { data: { tool: tool.name, path: key } },
+      { data: { reason: 'read_before_write', tool: tool.name, path: key } },
     );
   }
   const latest = new Map<string, string | null>();

@@ -47,7 +47,9 @@ test('the policy learns from exempt calls without failing them', async () => {
   }
   expect(await run.check(callOf('deploy'))).toMatchObject({ type: 'deny' });
   const late = callOf('deploy', { dryRun: false });
-  expect(() => run.succeed({ ...late })).toThrow(expect.objectContaining({ code: 'policy.call_budget' }));
+  expect(() => run.succeed({ ...late })).toThrow(
+    expect.objectContaining({ code: 'policy.refused', reason: 'call_budget' }),
+  );
 });
 
 test("keeps the policy's name, id, tools and state", () => {

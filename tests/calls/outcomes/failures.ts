@@ -88,14 +88,14 @@ export const failures: readonly Cause[] = [
     ...dispatches('broke'),
     outcome: { message: 'reducer broke' },
   }),
-  failed('a reducer answers no operation', 'slice.invalid', {
+  failed('a reducer answers no operation', 'slice.invalid: operation.invalid', {
     world: withFragile,
     ...dispatches('odd'),
   }),
-  failed('an event has no reducer', 'event.invalid', dispatches('unheard')),
+  failed('an event has no reducer', 'event.invalid: unhandled', dispatches('unheard')),
   failed('an event is not JSON', 'event.invalid', dispatches('noted', new Map())),
-  failed('an event breaks a schema', 'slice.invalid', dispatches('noted', 7)),
-  failed('it publishes what changes state', 'event.invalid', {
+  failed('an event breaks a schema', 'slice.invalid: value.invalid', dispatches('noted', 7)),
+  failed('it publishes what changes state', 'event.invalid: retention', {
     does: ({ session }) => session.publish({ type: 'noted', payload: 'x' }),
   }),
   failed('an onResult throws', 'commit.failed', {
@@ -116,7 +116,7 @@ export const failures: readonly Cause[] = [
       ),
     ],
   }),
-  failed('a resource cannot be made', 'resource.create_failed', {
+  failed('a resource cannot be made', 'resource.failed: create', {
     does: ({ use }) =>
       use(defineResource({ name: 'broken', lifetime: 'call', create: () => thrown(new Error('no client')) })),
   }),

@@ -35,9 +35,9 @@ const badArguments: readonly (readonly [string, unknown])[] = [
   ['too_deep', `{"q":${'['.repeat(65)}${']'.repeat(65)}}`],
   ['too_large', `{"q":"${'x'.repeat(1_048_576)}"}`],
   ['not_json', { q: () => 1 }],
-  ['invalid', '{"q":7}'],
-  ['invalid', '{"q":null}'],
-  ['invalid', '{"q":"x","more":1}'],
+  ['', '{"q":7}'],
+  ['', '{"q":null}'],
+  ['', '{"q":"x","more":1}'],
 ];
 
 const badChecks: readonly (readonly [string, () => unknown])[] = [
@@ -54,15 +54,20 @@ const unreadable = (): unknown =>
 
 export const invalids: readonly Cause[] = [
   ...notJson.flatMap(([what, value]) => [
-    invalid(`it returns ${what}`, 'output.not_json', { does: value }),
-    invalid(`it succeeds with ${what}`, 'output.not_json', { does: () => toolOk(value(), 'Done.') }),
-    invalid(`it fails with ${what}`, 'output.not_json', { does: () => toolError('No.', { value: value() as null }) }),
+    invalid(`it returns ${what}`, 'output.invalid: not_json', { does: value }),
+    invalid(`it succeeds with ${what}`, 'output.invalid: not_json', { does: () => toolOk(value(), 'Done.') }),
+    invalid(`it fails with ${what}`, 'output.invalid: not_json', {
+      does: () => toolError('No.', { value: value() as null }),
+    }),
   ]),
-  invalid('it returns undefined', 'output.undefined', { does: () => undefined }),
-  invalid('it returns a promise of undefined', 'output.undefined', { does: async () => undefined }),
-  invalid('a repeatable effect returns undefined', 'output.undefined', { does: () => undefined, tool: repeatable }),
-  invalid('its result throws when read', 'output.unreadable', { does: unreadable }),
-  invalid('the message of its result is not text', 'output.unreadable', {
+  invalid('it returns undefined', 'output.invalid: undefined', { does: () => undefined }),
+  invalid('it returns a promise of undefined', 'output.invalid: undefined', { does: async () => undefined }),
+  invalid('a repeatable effect returns undefined', 'output.invalid: undefined', {
+    does: () => undefined,
+    tool: repeatable,
+  }),
+  invalid('its result throws when read', 'output.invalid: unreadable', { does: unreadable }),
+  invalid('the message of its result is not text', 'output.invalid: unreadable', {
     does: () => toolOk(1, hostileProxy() as unknown as string),
   }),
   invalid('it returns what its schema refuses', 'output.invalid', { does: () => ({ n: 'x' }), tool: { outputSchema } }),
@@ -71,18 +76,22 @@ export const invalids: readonly Cause[] = [
     tool: { outputSchema },
   }),
   ...badArguments.map(([reason, raw]) =>
-    invalid(`its arguments are ${JSON.stringify(raw).slice(0, 40)}`, `arguments.${reason}`, {
-      tool: { inputSchema },
-      call: { arguments: raw },
-      reached: 'parse',
-    }),
+    invalid(
+      `its arguments are ${JSON.stringify(raw).slice(0, 40)}`,
+      `arguments.invalid${reason === '' ? '' : `: ${reason}`}`,
+      {
+        tool: { inputSchema },
+        call: { arguments: raw },
+        reached: 'parse',
+      },
+    ),
   ),
   invalid('it takes no arguments and is given some', 'arguments.invalid', {
     call: { arguments: '{"q":1}' },
     reached: 'parse',
   }),
   ...badChecks.map(([what, make]) =>
-    invalid(`the check of its arguments throws ${what}`, 'arguments.check_failed', {
+    invalid(`the check of its arguments throws ${what}`, 'arguments.invalid: check_failed', {
       tool: {
         inputSchema: v.pipe(
           inputSchema,

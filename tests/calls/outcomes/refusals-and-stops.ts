@@ -136,8 +136,8 @@ export const stops: readonly Cause[] = [
   }),
   inDoubt('the caller aborts an effect', 'call.aborted', aborting(external)),
   inDoubt('the caller aborts a keyed effect', 'call.aborted', aborting({ effects: 'external', repeat: 'keyed' })),
-  inDoubt('an effect returns undefined', 'output.undefined', { tool: external, does: () => undefined }),
-  inDoubt('an effect returns no JSON', 'output.not_json', { tool: external, does: () => 1n }),
+  inDoubt('an effect returns undefined', 'output.invalid: undefined', { tool: external, does: () => undefined }),
+  inDoubt('an effect returns no JSON', 'output.invalid: not_json', { tool: external, does: () => 1n }),
   inDoubt('an effect returns what its schema refuses', 'output.invalid', {
     tool: { ...external, outputSchema: v.string() },
     does: () => 1,

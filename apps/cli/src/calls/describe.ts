@@ -13,6 +13,7 @@ import {
   formatCallLine,
   formatTime,
   type LineStyle,
+  listKind,
 } from './line.ts';
 import { formatTold, type Told } from './tree.ts';
 
@@ -131,10 +132,10 @@ function listResolution({ resolution: said }: CallUse): readonly string[] {
 }
 
 function describeOutcome({ outcome, durationMs, abandoned, error }: ToolCallEndEvent): string {
-  const { kind, code, message, text } = outcome;
+  const { kind, message, text } = outcome;
   const said = kind === 'ok' ? text : message;
   return [
-    `${kind}${code === undefined ? '' : ` (${code})`} after ${formatDuration(durationMs)}${said === '' ? '' : `: ${cut(said, 1000)}`}`,
+    `${kind}${listKind(outcome)} after ${formatDuration(durationMs)}${said === '' ? '' : `: ${cut(said, 1000)}`}`,
     ...(error === undefined || message.includes(error.message) ? [] : [`${error.name}: ${error.message}`]),
     ...(abandoned === true ? ['The tool did not stop when asked; its late result was discarded.'] : []),
   ].join('\n');
@@ -143,7 +144,8 @@ function describeOutcome({ outcome, durationMs, abandoned, error }: ToolCallEndE
 /** Failed attempts before the last one. */
 function listFailed({ end }: CallUse): readonly string[] {
   return (end?.retries ?? []).map(
-    ({ code, message, atMs }, index) => `attempt ${index + 1} (${code}) ${formatTime(atMs)}: ${cut(message, 1000)}`,
+    ({ message, atMs, ...kind }, index) =>
+      `attempt ${index + 1}${listKind(kind)} ${formatTime(atMs)}: ${cut(message, 1000)}`,
   );
 }
 

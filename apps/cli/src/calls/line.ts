@@ -1,4 +1,5 @@
 import type { PolicyDecision } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { type Colors, createColors } from '../terminal/colors.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
@@ -21,6 +22,7 @@ export interface EndedCall {
   readonly outcome: {
     readonly kind: string;
     readonly code?: string | undefined;
+    readonly reason?: string | undefined;
     readonly message: string;
     readonly attempts?: number | undefined;
   };
@@ -111,8 +113,18 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
     style,
   );
   if (outcome.kind === 'ok') return [line];
-  const reason = `${outcome.message}${outcome.code === undefined ? '' : ` (${outcome.code})`}`;
-  return [line, ...quoteReason(reason, style)];
+  return [line, ...quoteReason(`${outcome.message}${listKind(outcome)}`, style)];
+}
+
+/** ` (arguments.invalid: too_deep)`; nothing without a code. */
+export function listKind({
+  code,
+  reason,
+}: {
+  readonly code?: string | undefined;
+  readonly reason?: string | undefined;
+}): string {
+  return code === undefined ? '' : ` (${toPrintable(describeCode({ code, reason }))})`;
 }
 
 /** `3 attempts`, if the tool ran more than once. */

@@ -140,7 +140,7 @@ async function lookAt(
   try {
     return { bytes: found.size, text: await files.readText(path) };
   } catch (thrown) {
-    if (isHoldfastError(thrown) && thrown.code === 'file.binary') return { bytes: found.size };
+    if (isHoldfastError(thrown) && thrown.reason === 'binary') return { bytes: found.size };
     throw thrown;
   }
 }

@@ -18,9 +18,9 @@ test.each([
   {
     word: 'git-fail',
     exitCode: 1,
-    says: 'error: The plugin command `git-fail` failed: No server. (plugin.command.failed)',
+    says: 'error: The plugin command `git-fail` failed: No server. (plugin.failed: command)',
   },
-  { word: 'git-odd', exitCode: 1, says: 'got `300`. (plugin.command.failed)' },
+  { word: 'git-odd', exitCode: 1, says: 'got `300`. (plugin.failed: command)' },
   { word: 'git-lgo', exitCode: 2, says: "unknown command 'git-lgo'" },
   { word: 'constructor', exitCode: 2, says: "unknown command 'constructor'" },
 ])('$word ends with $exitCode', async ({ word, exitCode, says }) => {

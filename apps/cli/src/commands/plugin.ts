@@ -54,7 +54,10 @@ async function runCommand(command: PluginCommand, { name, words }: ForeignComman
   } catch (cause) {
     // Reported under our own code: the error is the command's, not a wrong usage of this program.
     const message = `The plugin command \`${name}\` failed: ${describeThrown(cause)}`;
-    reportFailure(new HoldfastError('plugin.command.failed', message, { data: { command: name }, cause }), host);
+    reportFailure(
+      new HoldfastError('plugin.failed', message, { data: { reason: 'command', command: name }, cause }),
+      host,
+    );
     return stop.exitCode ?? 1;
   }
 }

@@ -200,14 +200,15 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
       v.looseObject({
         kind: v.string(),
         code: v.optional(v.string()),
+        reason: v.optional(v.string()),
         message: v.string(),
         attempts: v.optional(v.number()),
       }),
-      v.transform(({ kind, code, message, attempts, ...rest }) => {
+      v.transform(({ kind, code, reason, message, attempts, ...rest }) => {
         const { rendered, text } = readOutcome({ kind, message, ...rest } as unknown as RecordedOutcome);
         // A tool without output, or a log without content.
         const nothing = message === '' && rendered === '';
-        return { kind, code, message, text: nothing ? '' : text, attempts };
+        return { kind, code, reason, message, text: nothing ? '' : text, attempts };
       }),
     ),
     writes: v.array(v.object({ key: v.string(), change: v.picklist(['created', 'changed', 'removed']) })),

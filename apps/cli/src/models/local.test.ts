@@ -131,12 +131,12 @@ test('weights without a URL are reported', async () => {
 });
 
 test.each([
-  ['local:none.gguf', 'llama.model_missing', 'file paths are relative to the current folder'],
-  ['local:./none', 'llama.model_missing', '`holdfast model list`'],
-  ['local:broken.gguf', 'llama.model_broken', '`holdfast model list`'],
-  ['local:text.gguf', 'llama.model_broken', 'pull or copy it again'],
+  ['local:none.gguf', 'llama.unavailable: model_missing', 'file paths are relative to the current folder'],
+  ['local:./none', 'llama.unavailable: model_missing', '`holdfast model list`'],
+  ['local:broken.gguf', 'llama.unavailable: model_broken', '`holdfast model list`'],
+  ['local:text.gguf', 'llama.unavailable: model_broken', 'pull or copy it again'],
   ['local:none', 'usage.invalid: model_unknown Unknown pulled model `none`', '`local:./none.gguf`'],
-  ['local:../x', 'llama.model_missing', 'x'],
+  ['local:../x', 'llama.unavailable: model_missing', 'x'],
 ])('`%s` is refused: %s', async (name, code, hint) => {
   // Files beside the folder belong to the test, too.
   await using folder = await createFolder({ 'in/text.gguf': 'not a model', 'in/broken.gguf': 'GGUF and then nothing' });
@@ -151,14 +151,17 @@ test.each([
   ['local:x', 'pulled'],
 ])('a hint for a broken `%s`', async (name, hint) => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights, 'models/x.gguf': 'GGUF' });
-  const fail = (code: string) =>
-    vi.stubGlobal('failToLoad', Object.assign(new Error('no'), { code, data: null, '~holdfast': 'error' }));
+  const fail = (code: string, reason?: string) =>
+    vi.stubGlobal(
+      'failToLoad',
+      Object.assign(new Error('no'), { code, reason, data: { reason }, '~holdfast': 'error' }),
+    );
   const environment = { HOLDFAST_MODELS: 'models' };
-  fail('llama.model_broken');
+  fail('llama.unavailable', 'model_broken');
   expect(await refuse(name, folder, environment)).toContain(hint);
-  fail('llama.binding_missing');
+  fail('llama.unavailable', 'binding');
   expect(await refuse(name, folder, environment)).toContain('725 MB');
-  fail('llama.context_failed');
+  fail('llama.unavailable', 'memory');
   expect(await refuse(name, folder, environment)).toContain('hint: use a smaller model');
   fail('llama.other');
   expect(await refuse(name, folder, environment)).toBe('llama.other no');
@@ -332,7 +335,7 @@ test('for real: a broken file, and nothing of llama.cpp on stdout', async () => 
   await writeFile(join(folder.path, 'cut.gguf'), bytes.subarray(0, bytes.length / 2));
   const broken = await runMain(['run', 'Hello', '--model', 'local:cut.gguf', '--json'], { folder: folder.path });
   expect(broken).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(broken.stderr).toMatch(/^error: .*cut\.gguf.* \(llama\.model_broken\)\n {2}hint: .*\n$/);
+  expect(broken.stderr).toMatch(/^error: .*cut\.gguf.* \(llama\.unavailable: model_broken\)\n {2}hint: .*\n$/);
 });
 
 test('for real: without the packages nothing runs', async () => {

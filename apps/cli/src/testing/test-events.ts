@@ -5,11 +5,12 @@ export function callEnd(
   kind: OutcomeKind,
   changes: Partial<ToolCallEndEvent> & {
     readonly code?: string;
+    readonly reason?: string;
     readonly message?: string;
     readonly value?: Json;
   } = {},
 ): ToolCallEndEvent {
-  const { code, message = '', value = null, ...event } = changes;
+  const { code, reason, message = '', value = null, ...event } = changes;
   const { callId = 'c1', name = 'read_file' } = event;
   return {
     type: 'tool-call-end',
@@ -17,7 +18,7 @@ export function callEnd(
     name,
     rawArguments: '{"path":"a.txt"}',
     decisions: [],
-    outcome: { kind, callId, name, code, message, value, rendered: '', text: message },
+    outcome: { kind, callId, name, code, reason, message, value, rendered: '', text: message },
     events: [],
     writes: [],
     startedAtMs: 0,

@@ -17,8 +17,9 @@ export interface ForeignImports<Answer> {
 }
 
 const ended = new HoldfastError(
-  'plugin.process.exited',
+  'plugin.failed',
   'The configuration, or one of its plugins or packs, ended this process. Nothing has run.',
+  { data: { reason: 'exited' } },
 );
 
 /**

@@ -2,7 +2,7 @@ import type { Outcome } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
 import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { formatChanges } from '../calls/changes.ts';
-import { formatArguments, type LineStyle, listAttempts } from '../calls/line.ts';
+import { formatArguments, type LineStyle, listAttempts, listKind } from '../calls/line.ts';
 import { missingCode } from '../settings/environment-consent.ts';
 import { createColors } from '../terminal/colors.ts';
 import { compareTexts } from '../terminal/patch.ts';
@@ -45,7 +45,6 @@ export function formatTried(
   const { colors } = style;
   const { outcome, durationMs, writes, error, abandoned } = end;
   const ok = outcome.kind === 'ok';
-  const code = outcome.code === undefined ? '' : ` (${toPrintable(outcome.code)})`;
   const verdict =
     !ok || example === undefined ? '' : mismatch ? ', but differs from the example' : ', matches the example';
   const tries = listAttempts(outcome)
@@ -55,7 +54,7 @@ export function formatTried(
   const changes = writes.map(({ key, change }) => ({ path: key, change }));
   const said = debug ? (error?.stack ?? '') : error === undefined ? '' : `${error.name}: ${error.message}`;
   return [
-    `  ${paint(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}${verdict}`,
+    `  ${paint(`${outcome.kind}${listKind(outcome)}`)} after ${formatDuration(durationMs)}${tries}${verdict}`,
     ...(mismatch ? formatEntry('differs', compareValues(example?.of.output, outcome.value), style) : []),
     ...(ok ? formatEntry('value', toText(outcome.value), style) : []),
     ...formatEntry(
@@ -149,6 +148,7 @@ export function describeTrial({
       outcome: {
         kind: end.outcome.kind,
         code: end.outcome.code ?? null,
+        ...(end.outcome.reason === undefined ? {} : { reason: end.outcome.reason }),
         message: end.outcome.message,
         value: end.outcome.value,
         text: end.outcome.text,

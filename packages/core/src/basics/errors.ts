@@ -46,14 +46,14 @@ export function errorsOf<Reason extends string>(code: string): ReasonedError<Rea
 }
 
 /** A code with its finer kind, as people read it: `usage.invalid: folder_missing`, or the code alone. */
-export function describeCode({
-  code,
-  reason,
-}: {
+export function describeCode({ code, reason }: Kind): string {
+  return reason === undefined ? code : `${code}: ${reason}`;
+}
+
+/** A code with its finer kind, if the code has several. */
+interface Kind {
   readonly code: string;
   readonly reason?: string | undefined;
-}): string {
-  return reason === undefined ? code : `${code}: ${reason}`;
 }
 
 /** Recognises the errors of any copy of this package, which `instanceof` does not. */
@@ -68,16 +68,13 @@ export function isHoldfastError(value: unknown): value is HoldfastError {
 }
 
 /** A reason that is returned rather than thrown: the same code, message and data without the cost of a stack. */
-export interface Problem {
-  readonly code: string;
-  /** The finer kind, if the code has several. */
-  readonly reason?: string;
+export interface Problem extends Kind {
   readonly message: string;
   readonly data?: Json;
 }
 
 /** The data of an error with the reason of `problem`. */
-export function toReason({ reason }: Parameters<typeof describeCode>[0]): JsonObject {
+export function toReason({ reason }: { readonly [Key in keyof Kind]?: Kind[Key] | undefined }): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
@@ -93,5 +90,23 @@ export function describeThrown(thrown: unknown): string {
   } catch {
     // A hostile getter or proxy.
     return 'something thrown that cannot be described';
+  }
+}
+
+const reasonPattern = /^[a-z][a-z0-9_.-]{0,99}$/;
+
+/** The code and reason of a thrown HoldfastError, or those of `fallback`. Text that is not like a reason stays in the error's data. */
+export function toProblem(
+  thrown: unknown,
+  { code, reason }: Omit<Problem, 'message'>,
+  message: string = describeThrown(thrown),
+): Problem {
+  try {
+    if (!isHoldfastError(thrown)) return { code, reason, message };
+    const { code: known, reason: finer } = thrown;
+    return { code: known, reason: finer !== undefined && reasonPattern.test(finer) ? finer : undefined, message };
+  } catch {
+    // A getter of the error throws.
+    return { code, reason, message };
   }
 }

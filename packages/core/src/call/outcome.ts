@@ -20,8 +20,10 @@ export interface Outcome {
   readonly callId: string;
   /** The requested name. */
   readonly name: string;
-  /** The stable reason of anything but `ok`, e.g. `arguments.duplicate_key`. */
+  /** The stable code of anything but `ok`, e.g. `arguments.invalid`. */
   readonly code: string | undefined;
+  /** The finer kind, if the code has several, e.g. `duplicate_key`. */
+  readonly reason?: string | undefined;
   /** The tool's message, or the error. */
   readonly message: string;
   /** The value of a success, or the payload of a tool's failure; else null. */

@@ -66,6 +66,8 @@ export interface TraceEntry {
   readonly kind: string;
   /** The stable code of any outcome but `ok`. */
   readonly code: string | undefined;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string | undefined;
   readonly message: string;
   /** The tool's return value; null if it did not succeed. */
   readonly value: Json;

@@ -28,7 +28,7 @@ export interface Prompt<Output = unknown> {
 /**
  * Opens collapsed sections permanently: dispatches the events and returns the message to the model.
  *
- * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`.
+ * @throws HoldfastError `section.unavailable`.
  */
 export type SectionOpening = (call: {
   /** The requesting tool. */

@@ -14,6 +14,8 @@ export interface ToolResult<Value = unknown> {
   readonly excludeValueFromContext: boolean;
   /** The tool's own error code. */
   readonly code: string | undefined;
+  /** The finer kind of a failure. */
+  readonly reason?: string | undefined;
 }
 
 /** Succeeds with `value`, which must be JSON that matches the tool's `outputSchema`. `message` is for the model. */
@@ -35,7 +37,11 @@ export function toolOk<Value>(
 /** Fails the call: staged changes are discarded, and `message` and `value` (JSON) go to the model. `code` defaults to `tool.failed`. */
 export function toolError(
   message: string,
-  { code, value = null }: { readonly code?: string; readonly value?: Json } = {},
+  {
+    code,
+    reason,
+    value = null,
+  }: { readonly code?: string | undefined; readonly reason?: string | undefined; readonly value?: Json } = {},
 ): ToolResult<never> {
   // `never` makes a failure fit any success type; the value of a failure is not checked against `outputSchema`.
   return Object.freeze({
@@ -45,6 +51,7 @@ export function toolError(
     value: value as never,
     excludeValueFromContext: false,
     code,
+    reason,
   });
 }
 
@@ -119,7 +126,7 @@ export function renderJson(value: Json): string {
 /** Restores an outcome from its record. Records of earlier versions contain the texts. Frozen. */
 export function readOutcome(recorded: RecordedOutcome): Outcome {
   // From a log: JSON omits undefined fields, and old records have more.
-  const { kind, callId, name, code, message, value = null, attempts } = recorded;
+  const { kind, callId, name, code, reason, message, value = null, attempts } = recorded;
   const { excluded, maxResultChars = Number.POSITIVE_INFINITY } = recorded;
   const { rendered = renderPlainly(kind, value), text }: { rendered?: string | undefined; text?: string } = recorded;
   const whole = text ?? toOutcomeText(kind, message, excluded === true ? '' : rendered);
@@ -128,6 +135,7 @@ export function readOutcome(recorded: RecordedOutcome): Outcome {
     callId,
     name,
     code,
+    reason,
     message,
     value,
     rendered,

@@ -65,6 +65,7 @@ export interface ToolCallRetryEvent {
   /** The failed attempt, counted from 1. */
   readonly attempt: number;
   readonly code: string;
+  readonly reason?: string | undefined;
   readonly message: string;
   /** Delay before the next attempt. */
   readonly delayMs: number;
@@ -115,7 +116,14 @@ export interface ToolCallEndEvent {
   readonly mark?: string | undefined;
   readonly error?: ThrownError | undefined;
   /** Failed attempts before the last one, which is in the outcome; absent for a single attempt. */
-  readonly retries?: readonly { readonly code: string; readonly message: string; readonly atMs: number }[] | undefined;
+  readonly retries?:
+    | readonly {
+        readonly code: string;
+        readonly reason?: string | undefined;
+        readonly message: string;
+        readonly atMs: number;
+      }[]
+    | undefined;
   /** True if work did not stop when told to; its late result is dropped. */
   readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;

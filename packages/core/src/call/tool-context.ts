@@ -36,7 +36,7 @@ export interface ToolContext {
   /**
    * The instance of a declared resource: the one bound by the host under its name, or created on first use.
    *
-   * @throws HoldfastError `resource.create_failed`, `resource.invalid`,
+   * @throws HoldfastError `resource.failed`, `resource.invalid`,
    * `context.closed`.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;

@@ -2,7 +2,7 @@
  * A folder as tools and policies see it. Paths may be in any spelling; `resolve` returns the one key that all spellings of a path share:
  * relative to the root, separated by `/`, without a leading one, `''` for the root itself.
  *
- * Every method rejects paths that leave the root: `path.escape`, `path.invalid`, `path.protected`.
+ * Every method rejects paths that leave the root: `path.invalid`.
  */
 export interface FilesystemReader {
   resolve(path: string): Promise<string>;
@@ -12,12 +12,12 @@ export interface FilesystemReader {
    * `peek` reads without counting as read, as a search through many files does: `touched` does not list the file, and concurrent changes of
    * it do not conflict.
    *
-   * @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`.
+   * @throws HoldfastError `file.missing`, `file.invalid`.
    */
   read(path: string, options?: { readonly peek?: boolean }): Promise<Uint8Array>;
-  /** @throws HoldfastError as `read`, and `file.binary` if the bytes are not UTF-8 text. */
+  /** @throws HoldfastError as `read`, and `file.invalid` if the bytes are not UTF-8 text. */
   readText(path: string): Promise<string>;
-  /** Entries of one folder in name order. @throws HoldfastError `file.missing`, `file.not_directory`. */
+  /** Entries of one folder in name order. @throws HoldfastError `file.missing`, `file.invalid`. */
   list(path: string): Promise<readonly FileEntry[]>;
   /** Every file under `path`, in path order; skips `.git` and `node_modules`. */
   walk(path?: string): AsyncIterable<FileEntry>;
@@ -25,9 +25,9 @@ export interface FilesystemReader {
 
 /** A folder with staged writes: visible at once to the same call, and in the folder after its commit. */
 export interface Filesystem extends FilesystemReader {
-  /** Creates missing parent folders. @throws HoldfastError `file.is_directory`, `file.not_directory`. */
+  /** Creates missing parent folders. @throws HoldfastError `file.invalid`. */
   write(path: string, content: string | Uint8Array): Promise<void>;
-  /** Removes a file or an empty folder. @throws HoldfastError `file.missing`, `file.not_empty`. */
+  /** Removes a file or an empty folder. @throws HoldfastError `file.missing`, `file.invalid`. */
   remove(path: string): Promise<void>;
   makeDirectory(path: string): Promise<void>;
 }

@@ -9,8 +9,8 @@ import {
   type Slice,
   type ToolContext,
 } from '@holdfast/core';
+import { toProblem } from '@holdfast/core/internal';
 import type { ChildSession, Deadline, RenderedPrompt, ToolSession, TraceEntry } from '@holdfast/core/types';
-import { thrownCode } from './ending.ts';
 import type { RunningCall } from './running-call.ts';
 
 /** The context of a tool, usable while its call runs. */
@@ -162,7 +162,7 @@ function createSessionView(call: RunningCall): ToolSession {
       try {
         call.transaction.dispatch(event);
       } catch (thrown) {
-        if (!refusals.has(thrownCode(thrown, ''))) call.broke(thrown);
+        if (!refusals.has(toProblem(thrown, { code: '' }, '').code)) call.broke(thrown);
         throw thrown;
       }
     },

@@ -18,6 +18,7 @@ import {
   renderPlainly,
   sha256,
   toOutcomeText,
+  toProblem,
 } from '@holdfast/core/internal';
 import type { OmittedArguments, Problem, ThrownError, Touched } from '@holdfast/core/types';
 import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts';
@@ -25,7 +26,7 @@ import type { CompiledTool, Ended, Ending, EndOfLife, Invoked } from './types.ts
 /** The ending of an unsuccessful call. */
 export function failure(
   kind: Exclude<OutcomeKind, 'ok'>,
-  { code, message }: Problem,
+  { code, reason, message }: Problem,
   details: { readonly thrown?: unknown; readonly value?: Json; readonly abandoned?: boolean } = {},
 ): Ending {
   const { value = null, thrown, abandoned } = details;
@@ -34,6 +35,7 @@ export function failure(
   return {
     kind,
     code,
+    reason,
     message: safe,
     value,
     rendered,
@@ -91,7 +93,7 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool, preparing 
     case 'threw': {
       const { thrown } = invoked;
       const kind = tool.prepares && (preparing || tool.effects !== 'external') && denies(thrown) ? 'denied' : 'failed';
-      return failure(kind, { code: thrownCode(thrown, 'tool.threw'), message: describeThrown(thrown) }, { thrown });
+      return failure(kind, toProblem(thrown, { code: 'tool.threw' }), { thrown });
     }
     case 'stopped': {
       const { by, limitMs, abandoned } = invoked;
@@ -104,16 +106,23 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool, preparing 
       return failure('timed-out', { code, message: `\`${tool.name}\` did not finish within ${limit}.` }, { abandoned });
     }
     case 'returned': {
-      const { value, message, code } = invoked.value as { value: unknown; message: unknown; code: unknown };
+      const { value, message, code, reason } = invoked.value as Record<
+        'value' | 'message' | 'code' | 'reason',
+        unknown
+      >;
       const payload = copyJson(value);
       if (payload.ok) {
-        const known = typeof code === 'string' ? code : 'tool.failed';
-        return failure('failed', { code: known, message: String(message) }, { value: payload.value });
+        const kind = { code: toText(code) ?? 'tool.failed', reason: toText(reason) };
+        return failure('failed', { ...kind, message: String(message) }, { value: payload.value });
       }
       const problem = `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`;
-      return failure('invalid', { code: 'output.not_json', message: problem });
+      return failure('invalid', { code: 'output.invalid', reason: 'not_json', message: problem });
     }
   }
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** True for an error by which a preparing tool says that the call must not be made. */
@@ -128,9 +137,9 @@ function denies(thrown: unknown): boolean {
 
 /** Adds the number of attempts to the message, for the model. */
 export function afterAttempts(ending: Ending, attempts: number): Ending {
-  const { kind, code = '', message, value } = ending;
+  const { kind, code = '', reason, message, value } = ending;
   if (kind === 'ok') return ending;
-  return failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value });
+  return failure(kind, { code, reason, message: `Tried ${attempts} times. ${message}` }, { value });
 }
 
 /** True if the tool did not report its own result: it was stopped, its result is unreadable, or its process has ended. */
@@ -156,25 +165,16 @@ export function withDoubt(
   const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
   return {
     ...ending,
-    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
+    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', reason: ending.reason, message }),
     ...(ending.error ? { error: ending.error } : {}),
   };
 }
 
 /** The ending of a call of `tool` whose success could not be committed. */
 export function uncommitted(thrown: unknown, tool: Tool): Ending {
-  const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
-  return withDoubt(failure('failed', problem, { thrown }), tool, { succeeded: true });
-}
-
-/** The code of a thrown HoldfastError, or `fallback`. */
-export function thrownCode(thrown: unknown, fallback: string): string {
-  try {
-    return isHoldfastError(thrown) ? thrown.code : fallback;
-  } catch {
-    // The `code` is a getter that throws on the second read.
-    return fallback;
-  }
+  return withDoubt(failure('failed', toProblem(thrown, { code: 'commit.failed' }), { thrown }), tool, {
+    succeeded: true,
+  });
 }
 
 /** A thrown value as observers see it; includes the `data` of a HoldfastError thrown by a model. */
@@ -241,7 +241,7 @@ export function omitArguments(raw: Json, redactor: Redactor | undefined): Omitte
 export function findOmitted(omitted: unknown): Problem | undefined {
   if (!isPlainObject(omitted)) return undefined;
   const message = `The arguments are not available: they were refused, and of their ${String(omitted['length'])} characters the log keeps only the digest.`;
-  return { code: 'arguments.too_large', message };
+  return { code: 'arguments.invalid', reason: 'too_large', message };
 }
 
 /** Texts up to this length may appear twice in a record: leaving them out would be slower. */
@@ -249,7 +249,7 @@ export const shortText = 200;
 
 /** The outcome as logged, without long texts that can be derived. */
 export function toRecorded(
-  { kind, callId, name, code, message, value, text, attempts }: Outcome,
+  { kind, callId, name, code, reason, message, value, text, attempts }: Outcome,
   ending: Ending,
   maxResultChars: number,
 ): RecordedOutcome {
@@ -259,6 +259,7 @@ export function toRecorded(
     callId,
     name,
     code,
+    reason,
     message,
     value,
     ...(ok && ending.ownRendering === true ? { rendered: ending.rendered } : {}),

@@ -55,11 +55,6 @@ test('a success commits state, resource and log in one record, and ends in one e
   expect(events.map(({ type }) => type)).toEqual(['tool-call-start', 'tool-call-end']);
 });
 
-const hostileResult = new Proxy(toolOk(1), {
-  get() {
-    throw new Error('trap');
-  },
-});
 const hostileError = new Proxy(
   {},
   {
@@ -70,7 +65,14 @@ const hostileError = new Proxy(
   },
 );
 
-const endings: { what: string; does: () => unknown; kind: Outcome['kind']; code: string; text?: string }[] = [
+const endings: {
+  what: string;
+  does: () => unknown;
+  kind: Outcome['kind'];
+  code: string;
+  reason?: string;
+  text?: string;
+}[] = [
   {
     what: 'throws an Error',
     does: () => thrown(new Error('broke')),
@@ -115,32 +117,20 @@ const endings: { what: string; does: () => unknown; kind: Outcome['kind']; code:
     kind: 'failed',
     code: 'tool.threw',
   },
-  { what: 'returns undefined', does: () => undefined, kind: 'invalid', code: 'output.undefined' },
-  { what: 'returns a function', does: () => () => 1, kind: 'invalid', code: 'output.not_json' },
-  { what: 'returns a cycle', does: () => cycle(), kind: 'invalid', code: 'output.not_json' },
-  { what: 'returns a BigInt', does: () => ({ n: 1n }), kind: 'invalid', code: 'output.not_json' },
-  {
-    what: 'answers a payload that is not JSON',
-    does: () => toolError('No.', { value: (() => 1) as never }),
-    kind: 'invalid',
-    code: 'output.not_json',
-  },
-  {
-    what: 'answers a result that throws when read',
-    does: () => hostileResult,
-    kind: 'invalid',
-    code: 'output.unreadable',
-  },
+  { what: 'returns undefined', does: () => undefined, kind: 'invalid', code: 'output.invalid', reason: 'undefined' },
+  { what: 'returns a function', does: () => () => 1, kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
+  { what: 'returns a cycle', does: () => cycle(), kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
+  { what: 'returns a BigInt', does: () => ({ n: 1n }), kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
 ];
 
-test.each(endings)('a tool that $what: $kind, $code, and no trace', async ({ does, kind, code, text }) => {
+test.each(endings)('a tool that $what: $kind, $code, and no trace', async ({ does, kind, code, reason, text }) => {
   const { session, ends } = testSession();
   const words = wordsResource();
   const outcome = await outcomeOf(
     { id: 'c', name: 'write', arguments: '' },
     { tools: [writer(does)], session, resources: { words } },
   );
-  expect(outcome).toMatchObject({ kind, code, ...(text === undefined ? {} : { text }) });
+  expect(outcome).toMatchObject({ kind, code, reason, ...(text === undefined ? {} : { text }) });
   expect(session.read(notes).size).toBe(0);
   expect(session.read(diary).toArray()).toEqual(['x']);
   expect(words.committed.size).toBe(0);
@@ -180,38 +170,38 @@ test('output.invalid', async () => {
   expect(session.read(notes).size).toBe(0);
 });
 
-const refusals: { raw: unknown; code: string }[] = [
-  { raw: '{', code: 'arguments.malformed' },
-  { raw: '"{\\"q\\":\\"x\\"}"', code: 'arguments.not_object' },
-  { raw: 'null', code: 'arguments.not_object' },
-  { raw: null, code: 'arguments.not_object' },
-  { raw: [], code: 'arguments.not_object' },
-  { raw: '{"q":"/safe","q":"/etc/passwd"}', code: 'arguments.duplicate_key' },
-  { raw: '{"q":{"a":1,"a":1}}', code: 'arguments.duplicate_key' },
-  { raw: '{"q":"x","__proto__":{"isAdmin":true}}', code: 'arguments.reserved_key' },
-  { raw: { q: JSON.parse('{"__proto__":1}') }, code: 'arguments.reserved_key' },
-  { raw: { q: JSON.parse(`${'['.repeat(65)}${']'.repeat(65)}`) }, code: 'arguments.too_deep' },
-  { raw: { q: 'x'.repeat(1_048_576) }, code: 'arguments.too_large' },
-  { raw: { q: new Proxy([], { get: (_target, key) => (key === 'length' ? 1e9 : 1) }) }, code: 'arguments.too_large' },
-  { raw: Object.fromEntries(Array.from({ length: 10_001 }, (_, n) => [`k${n}`, 1])), code: 'arguments.too_large' },
-  { raw: '{"q":1e999}', code: 'arguments.not_json' },
-  { raw: { q: () => 1 }, code: 'arguments.not_json' },
-  { raw: `{"q":${'['.repeat(65)}${']'.repeat(65)}}`, code: 'arguments.too_deep' },
-  { raw: `{"q":"${'x'.repeat(1_048_576)}"}`, code: 'arguments.too_large' },
-  { raw: '{"q":9007199254740993}', code: 'arguments.invalid' },
-  { raw: `{${Array.from({ length: 10_001 }, (_, n) => `"k${n}":1`).join()}}`, code: 'arguments.too_large' },
-  { raw: '{"q":7}', code: 'arguments.invalid' },
-  { raw: '{"q":null}', code: 'arguments.invalid' },
-  { raw: '{"q":"x","more":1}', code: 'arguments.invalid' },
-  { raw: '{}', code: 'arguments.invalid' },
+const refusals: { raw: unknown; reason?: string }[] = [
+  { raw: '{', reason: 'malformed' },
+  { raw: '"{\\"q\\":\\"x\\"}"', reason: 'not_object' },
+  { raw: 'null', reason: 'not_object' },
+  { raw: null, reason: 'not_object' },
+  { raw: [], reason: 'not_object' },
+  { raw: '{"q":"/safe","q":"/etc/passwd"}', reason: 'duplicate_key' },
+  { raw: '{"q":{"a":1,"a":1}}', reason: 'duplicate_key' },
+  { raw: '{"q":"x","__proto__":{"isAdmin":true}}', reason: 'reserved_key' },
+  { raw: { q: JSON.parse('{"__proto__":1}') }, reason: 'reserved_key' },
+  { raw: { q: JSON.parse(`${'['.repeat(65)}${']'.repeat(65)}`) }, reason: 'too_deep' },
+  { raw: { q: 'x'.repeat(1_048_576) }, reason: 'too_large' },
+  { raw: { q: new Proxy([], { get: (_target, key) => (key === 'length' ? 1e9 : 1) }) }, reason: 'too_large' },
+  { raw: Object.fromEntries(Array.from({ length: 10_001 }, (_, n) => [`k${n}`, 1])), reason: 'too_large' },
+  { raw: '{"q":1e999}', reason: 'not_json' },
+  { raw: { q: () => 1 }, reason: 'not_json' },
+  { raw: `{"q":${'['.repeat(65)}${']'.repeat(65)}}`, reason: 'too_deep' },
+  { raw: `{"q":"${'x'.repeat(1_048_576)}"}`, reason: 'too_large' },
+  { raw: '{"q":9007199254740993}', reason: 'number.inexact' },
+  { raw: `{${Array.from({ length: 10_001 }, (_, n) => `"k${n}":1`).join()}}`, reason: 'too_large' },
+  { raw: '{"q":7}' },
+  { raw: '{"q":null}' },
+  { raw: '{"q":"x","more":1}' },
+  { raw: '{}' },
 ];
 
-test.each(refusals)('arguments refused with $code', async ({ raw, code }) => {
+test.each(refusals)('arguments refused with the reason $reason', async ({ raw, reason }) => {
   const { session, ends } = testSession();
   let entered = 0;
   const tool = defineTool<unknown, unknown>({ ...echo, execute: () => (entered += 1) } as never);
   const outcome = await outcomeOf({ id: 'c', name: 'echo', arguments: raw }, { tools: [tool], session });
-  expect(outcome).toMatchObject({ kind: 'invalid', code, value: null });
+  expect(outcome).toMatchObject({ kind: 'invalid', code: 'arguments.invalid', reason, value: null });
   expect(outcome.text.length).toBeLessThanOrEqual(1_000);
   expect(entered).toBe(0);
   expect(ends()).toHaveLength(1);
@@ -267,7 +257,7 @@ test('property: text is accepted exactly when no object in it has a key twice', 
   await fc.assert(
     fc.asyncProperty(object, async (pairs) => {
       const outcome = await outcomeOf({ name: 'open', arguments: toText(pairs) }, { tools: [open], session });
-      expect(outcome.code).toBe(hasDuplicate(pairs) ? 'arguments.duplicate_key' : undefined);
+      expect(outcome.reason).toBe(hasDuplicate(pairs) ? 'duplicate_key' : undefined);
     }),
   );
 });
@@ -283,7 +273,8 @@ test('hostile schemas: a check that throws ends the call', async () => {
   } as never) as Tool;
   expect(await outcomeOf({ name: 'echo', arguments: '{"q":"x"}' }, { tools: [tool], session })).toMatchObject({
     kind: 'invalid',
-    code: 'arguments.check_failed',
+    code: 'arguments.invalid',
+    reason: 'check_failed',
   });
 });
 
@@ -355,6 +346,7 @@ const faults: {
   effects: Tool['effects'];
   kind: string;
   code: string;
+  reason?: string;
   log: string[];
 }[] = [
   {
@@ -378,25 +370,29 @@ const faults: {
     fail: { commit: true },
     effects: 'state',
     kind: 'in-doubt',
-    code: 'resource.apply_failed',
+    code: 'resource.failed',
+    reason: 'apply',
     log: ['prepare', 'commit'],
   },
 ];
 
-test.each(faults)('a resource whose $what fails ($effects): $kind', async ({ fail, effects, kind, code, log }) => {
-  const { session, records } = testSession();
-  const words = wordsResource(fail);
-  const outcome = await outcomeOf(
-    { id: 'c', name: 'write', arguments: '' },
-    { tools: [writer(() => 1, { effects })], session, resources: { words } },
-  );
-  expect(outcome).toMatchObject({ kind, code });
-  expect(words.log).toEqual(log);
-  expect(words.committed.size).toBe(0);
-  const last = records.at(-1);
-  // After the record there is no way back: the log says what could not be applied.
-  expect(last?.type).toBe(code === 'resource.apply_failed' ? 'resource-apply-failed' : 'tool-call-end');
-});
+test.each(faults)(
+  'a resource whose $what fails ($effects): $kind',
+  async ({ fail, effects, kind, code, reason, log }) => {
+    const { session, records } = testSession();
+    const words = wordsResource(fail);
+    const outcome = await outcomeOf(
+      { id: 'c', name: 'write', arguments: '' },
+      { tools: [writer(() => 1, { effects })], session, resources: { words } },
+    );
+    expect(outcome).toMatchObject({ kind, code, reason });
+    expect(words.log).toEqual(log);
+    expect(words.committed.size).toBe(0);
+    const last = records.at(-1);
+    // After the record there is no way back: the log says what could not be applied.
+    expect(last?.type).toBe(reason === 'apply' ? 'resource-apply-failed' : 'tool-call-end');
+  },
+);
 
 test('a resource whose discard fails does not hide how the call ended', async () => {
   const { session } = testSession();
@@ -638,7 +634,8 @@ test('a success of an external tool that cannot be accepted is in doubt', async 
   const options = (extra: object) => ({ tools: [writer(() => undefined, { effects: 'external', ...extra })], session });
   expect(await outcomeOf({ name: 'write', arguments: '' }, options({}))).toMatchObject({
     kind: 'in-doubt',
-    code: 'output.undefined',
+    code: 'output.invalid',
+    reason: 'undefined',
   });
   expect(await outcomeOf({ name: 'write', arguments: '' }, options({ repeat: 'safe' }))).toMatchObject({
     kind: 'invalid',

@@ -1,6 +1,6 @@
 import { defineTool, type ResourceTransaction, type StagedResource, type Tool } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { notes, outcomeOf, testSession, writer } from '../fixtures.ts';
+import { describeEnd, notes, outcomeOf, testSession, writer } from '../fixtures.ts';
 
 type Method = 'begin' | 'view' | 'seal' | 'touched' | 'prepare' | 'commit' | 'discard';
 
@@ -40,7 +40,7 @@ const kinds: Readonly<Record<Method, string>> = {
   touched: 'failed commit.failed',
   prepare: 'failed commit.failed',
   // The record has decided by then.
-  commit: 'in-doubt resource.apply_failed',
+  commit: 'in-doubt resource.failed: apply',
   discard: 'ok',
 };
 const cases = (Object.keys(kinds) as Method[]).flatMap((method) =>
@@ -53,8 +53,7 @@ const nesting = (inner: Tool): Tool =>
     description: 'Calls another.',
     effects: 'state',
     execute: async (_input, { call }) => {
-      const { kind, code } = await call(inner.name);
-      return `${kind} ${code ?? ''}`.trim();
+      return describeEnd(await call(inner.name));
     },
   });
 
@@ -62,8 +61,9 @@ test.each(cases)('a resource whose $method breaks (late: $late): $expected', asy
   const tool = writer(() => null);
   const { session, ends } = testSession();
   const options = { tools: [tool, nesting(tool)], session, resources: { words: faulty(method, late) } };
-  const { kind, code } = await outcomeOf({ name: 'write', arguments: {} }, options);
-  expect(`${kind} ${code ?? ''}`.trim()).toBe(expected);
+  const outcome = await outcomeOf({ name: 'write', arguments: {} }, options);
+  const { kind } = outcome;
+  expect(describeEnd(outcome)).toBe(expected);
   expect(session.read(notes).size).toBe(kind === 'ok' || kind === 'in-doubt' ? 1 : 0);
   expect(ends()).toHaveLength(1);
 });
@@ -97,7 +97,7 @@ test.each(cases)(
     const options = { tools: [tool, nesting(tool)], session, resources: { words: faulty(method, late) } };
     const { kind } = await outcomeOf({ id: 'top', name: 'outer', arguments: {} }, options);
     expect(ends().map(({ callId }) => callId)).toEqual(['top/1', 'top']);
-    if (method === 'begin') expect(ends()[0]).toMatchObject({ outcome: { code: 'resource.begin_failed' } });
+    if (method === 'begin') expect(ends()[0]).toMatchObject({ outcome: { code: 'resource.failed', reason: 'begin' } });
     expect(session.read(notes).size).toBe(
       kind === 'ok' && method !== 'begin' && method !== 'view' ? 1 : kind === 'in-doubt' ? 1 : 0,
     );

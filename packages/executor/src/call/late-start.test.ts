@@ -73,7 +73,7 @@ test('what has begun at once may say so, and has one start record', async () => 
 });
 
 const gone = (): never => {
-  throw new HoldfastError('tool.process.exited', 'The process ended.');
+  throw new HoldfastError('tool.process.lost', 'The process ended.', { data: { reason: 'exited' } });
 };
 
 test.each([
@@ -93,9 +93,13 @@ test.each([
 
 test('a process that ends before the call has begun leaves no doubt, and one that ends later does', async () => {
   const before = start({ prepare: gone });
-  expect(await before.outcome).toMatchObject({ kind: 'failed', code: 'tool.process.exited' });
+  expect(await before.outcome).toMatchObject({ kind: 'failed', code: 'tool.process.lost', reason: 'exited' });
   expect(starts(before)).toBe(0);
-  expect(await start({ body: gone }).outcome).toMatchObject({ kind: 'in-doubt', code: 'tool.process.exited' });
+  expect(await start({ body: gone }).outcome).toMatchObject({
+    kind: 'in-doubt',
+    code: 'tool.process.lost',
+    reason: 'exited',
+  });
 });
 
 test('a tool that prepares may deny the call until it has begun', async () => {
@@ -118,7 +122,7 @@ test('a tool that prepares may deny the call until it has begun', async () => {
 
 test('a tool that answers without having begun is in doubt where any other is', async () => {
   const never = start({ tool: { execute: () => undefined } });
-  expect(await never.outcome).toMatchObject({ kind: 'in-doubt', code: 'output.undefined' });
+  expect(await never.outcome).toMatchObject({ kind: 'in-doubt', code: 'output.invalid', reason: 'undefined' });
 });
 
 test('a call that was stopped while it prepared cannot begin any more', async () => {

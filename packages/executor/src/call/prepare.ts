@@ -13,15 +13,17 @@ import {
   copyJson,
   deepFreeze,
   describeThrown,
+  freezeInput,
   isPlainObject,
   modelJsonLimits,
   type ParsedJson,
   parseJson,
+  toProblem,
 } from '@holdfast/core/internal';
 import type { Problem, RecordedFacts } from '@holdfast/core/types';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { checkToolExamples, findMissingCompiler } from '@holdfast/schema/internal';
-import { failure, thrownCode, unknownTool } from './ending.ts';
+import { failure, unknownTool } from './ending.ts';
 import type { CallRecord } from './running-call.ts';
 import type { CallScope } from './scope.ts';
 import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
@@ -51,24 +53,36 @@ export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId:
   const copied = copyJson(raw, modelJsonLimits);
   return copied.ok
     ? { id: callId, name: toolName, arguments: copied.value, problem: undefined }
-    : { id: callId, name: toolName, arguments: null, problem: toProblem(copied) };
+    : { id: callId, name: toolName, arguments: null, problem: unusable(copied) };
 }
 
 type Unusable = Extract<ParsedJson, { readonly ok: false }>;
 
-const refusals: Readonly<Record<Unusable['reason'], Omit<Problem, 'message'>>> = {
-  syntax: { code: 'arguments.malformed' },
-  type: { code: 'arguments.not_json' },
-  depth: { code: 'arguments.too_deep' },
-  key: { code: 'arguments.reserved_key' },
-  duplicate: { code: 'arguments.duplicate_key' },
-  size: { code: 'arguments.too_large' },
-  inexact: { code: 'arguments.invalid', data: { reason: 'number.inexact' } },
+/** Reasons of `arguments.invalid`; none if the tool's schema rejects them. */
+type ArgumentsReason =
+  | 'malformed'
+  | 'not_json'
+  | 'not_object'
+  | 'too_deep'
+  | 'too_large'
+  | 'reserved_key'
+  | 'duplicate_key'
+  | 'number.inexact'
+  | 'check_failed';
+
+const refusals: Readonly<Record<Unusable['reason'], ArgumentsReason>> = {
+  syntax: 'malformed',
+  type: 'not_json',
+  depth: 'too_deep',
+  key: 'reserved_key',
+  duplicate: 'duplicate_key',
+  size: 'too_large',
+  inexact: 'number.inexact',
 };
 
 /** The problem of unusable arguments, as reported in the outcome. */
-function toProblem({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): Problem {
-  return { ...refusals[reason], message: `Cannot read the arguments: ${problem}.` };
+function unusable({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): Problem {
+  return refused(`Cannot read the arguments: ${problem}.`, refusals[reason]);
 }
 
 /** Registers the secrets in the arguments with `redactor` before anything is reported. `given`: the raw text or value. */
@@ -103,10 +117,8 @@ export function prepare(source: IdentifiedCall, { toolset, session, prompt, fact
     };
   } catch (thrown) {
     // The schema's own check threw.
-    const problem = {
-      code: thrownCode(thrown, 'arguments.check_failed'),
-      message: `Checking the arguments failed: ${describeThrown(thrown)}`,
-    };
+    const why = `Checking the arguments failed: ${describeThrown(thrown)}`;
+    const problem = toProblem(thrown, refused(why, 'check_failed'), why);
     return { type: 'ended', ending: failure('invalid', problem, { thrown }) };
   }
 }
@@ -132,12 +144,12 @@ function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Pa
     const read = input?.read?.(decoded);
     if (read !== undefined) return toParsed(read.value, read.decoded);
     const parsed = decoded.trim() === '' ? nothingSent : parseJson(decoded);
-    if (!parsed.ok) return toProblem(parsed);
+    if (!parsed.ok) return unusable(parsed);
     decoded = parsed.value;
   }
   if (!isPlainObject(decoded)) {
     const kind = decoded === null ? 'null' : Array.isArray(decoded) ? 'an array' : `a ${typeof decoded}`;
-    return { code: 'arguments.not_object', message: `The arguments must be one JSON object, got ${kind}.` };
+    return refused(`The arguments must be one JSON object, got ${kind}.`, 'not_object');
   }
   if (input === undefined) {
     const [extra] = Object.keys(decoded);
@@ -146,8 +158,7 @@ function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Pa
   }
   const validation = input.validate(decoded);
   if (!validation.ok) {
-    const issues = validation.issues.map(({ path, message }) => ({ path, message }));
-    return refused(`Invalid arguments for \`${tool.name}\`: ${describeIssues(issues)}`, { issues });
+    return refused(`Invalid arguments for \`${tool.name}\`: ${describeIssues(validation.issues)}`);
   }
   return toParsed(validation.value, decoded);
 }
@@ -160,54 +171,8 @@ function toParsed(value: unknown, decoded: unknown): Parsed {
 
 const nothingSent: ParsedJson = { ok: true, value: noInput };
 
-function refused(message: string, data: Json = null): Problem {
-  return { code: 'arguments.invalid', message, data };
-}
-
-/** Freezes the output of a schema; true if all of it is JSON. Other values stay as they are. */
-function freezeInput(value: unknown): boolean {
-  const room = { left: 2_000 };
-  const json = freezeQuickly(value, 24, room);
-  return room.left > 0 ? json : freezeCarefully(value, undefined);
-}
-
-/** Skips frozen values. Large, deep or circular input exhausts `room`, and the result is then unknown. */
-function freezeQuickly(value: unknown, depth: number, room: { left: number }): boolean {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object') return false;
-  room.left -= depth === 0 ? room.left : 1;
-  if (room.left <= 0) return false;
-  const list = Array.isArray(value);
-  if (!list && !isPlainObject(value)) return false;
-  let json = true;
-  if (list) {
-    for (let index = 0; index < value.length; index += 1) {
-      const item: unknown = value[index];
-      if (typeof item !== 'string' && !freezeQuickly(item, depth - 1, room)) json = false;
-    }
-  } else {
-    for (const key in value) {
-      const inner = value[key];
-      if (typeof inner !== 'string' && Object.hasOwn(value, key) && !freezeQuickly(inner, depth - 1, room))
-        json = false;
-    }
-  }
-  Object.freeze(value);
-  return json;
-}
-
-function freezeCarefully(value: unknown, met: Set<object> | undefined): boolean {
-  if (typeof value !== 'object' || value === null) return freezeQuickly(value, 1, { left: 1 });
-  if (!Array.isArray(value) && !isPlainObject(value)) return false;
-  // Already frozen: by the schema, or through a cycle.
-  const frozen = Object.isFrozen(value);
-  if (frozen && met?.has(value) === true) return false;
-  const path = frozen ? (met ?? new Set<object>()).add(value) : met;
-  if (!frozen) Object.freeze(value);
-  let json = true;
-  for (const inner of Object.values(value)) if (!freezeCarefully(inner, path)) json = false;
-  return json;
+function refused(message: string, reason?: ArgumentsReason): Problem {
+  return { code: 'arguments.invalid', reason, message };
 }
 
 const noArguments: JsonObject = Object.freeze({

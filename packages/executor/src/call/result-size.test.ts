@@ -148,7 +148,8 @@ test('refused arguments of 5 MB are kept as length and digest, by a direct call 
     await outcomeOf({ id: 'd', name: 'echo', arguments: huge }, { tools: [echo], session: direct.session }),
   ).toMatchObject({
     kind: 'invalid',
-    code: 'arguments.too_large',
+    code: 'arguments.invalid',
+    reason: 'too_large',
   });
   const omitted = { length: huge.length, digest: expect.stringMatching(/^[0-9a-f]{64}$/) };
   expect(direct.ends()[0]).toMatchObject({ rawArguments: null, omitted });

@@ -1,7 +1,7 @@
 import type { JsonObject, Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
-import { describeThrown, within } from '@holdfast/core/internal';
+import { toProblem, within } from '@holdfast/core/internal';
 import { CallContext } from './context.ts';
-import { endOfLife, failure, thrownCode } from './ending.ts';
+import { endOfLife, failure } from './ending.ts';
 import { isThenable, waitForAnswer } from './execute.ts';
 import { learnArguments, prepare } from './prepare.ts';
 import { CallRecord, RunningCall } from './running-call.ts';
@@ -155,8 +155,7 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
     return undefined;
   } catch (thrown) {
     // Without a start record the tool must not touch the world.
-    const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
-    return toEnded(failure('failed', problem, { thrown }));
+    return toEnded(failure('failed', toProblem(thrown, { code: 'log.write_failed' }), { thrown }));
   }
 }
 
@@ -239,8 +238,7 @@ async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<
   try {
     await within(synced, { until: lifetime, over: () => undefined });
   } catch (thrown) {
-    const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
-    return toEnded(failure('failed', problem, { thrown }));
+    return toEnded(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }));
   } finally {
     // If the call ended first, this failure is unhandled; the next record fails on the same log.
     synced.catch(() => undefined);

@@ -141,7 +141,7 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool, preparing =
   } catch (thrown) {
     // The result has throwing getters.
     const message = `The result of \`${compiled.tool.name}\` cannot be read.`;
-    return failure('invalid', { code: 'output.unreadable', message }, { thrown });
+    return failure('invalid', { code: 'output.invalid', reason: 'unreadable', message }, { thrown });
   }
 }
 
@@ -149,11 +149,11 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   const copied = copyJson(value);
   if (value === undefined) {
     const nothing = `\`${tool.name}\` returned nothing. Return JSON, or null for no value.`;
-    return failure('invalid', { code: 'output.undefined', message: nothing });
+    return failure('invalid', { code: 'output.invalid', reason: 'undefined', message: nothing });
   }
   if (!copied.ok) {
     const problem = `\`${tool.name}\` returned a value that is not JSON: ${copied.problem}.`;
-    return failure('invalid', { code: 'output.not_json', message: problem });
+    return failure('invalid', { code: 'output.invalid', reason: 'not_json', message: problem });
   }
   // The value stays as returned: its type is the schema's output type, so nothing needs converting.
   const validation = output?.validate(copied.value);
@@ -200,13 +200,14 @@ const nothing: Committed = { ...nothingPrepared, events: none, changes: none };
 export function toEndEvent(ending: Ending, call: CallRecord, committed: Committed = nothing): ToolCallEndEvent {
   const { source, scope, startedAtMs, finishedAtMs, waitedMs, retries } = call;
   const attempts = retries === undefined ? undefined : retries.length + 1;
-  const { kind, code, message, value, rendered, text } =
+  const { kind, code, reason, message, value, rendered, text } =
     attempts === undefined ? ending : afterAttempts(ending, attempts);
   const outcome: Outcome = Object.freeze({
     kind,
     callId: source.id,
     name: source.name,
     code,
+    reason,
     message,
     value,
     rendered,

@@ -70,6 +70,7 @@ export interface Prepared {
 export interface Ending {
   readonly kind: OutcomeKind;
   readonly code: string | undefined;
+  readonly reason?: string | undefined;
   readonly message: string;
   readonly value: Json;
   readonly rendered: string;

@@ -1,7 +1,7 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { toProblem } from '@holdfast/core/internal';
 import type { SectionOpening } from '@holdfast/core/types';
-import { failure, thrownCode } from '../call/ending.ts';
+import { failure } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { recordEnd, toEndEvent, toLogEntry } from '../call/settle.ts';
@@ -53,8 +53,10 @@ async function openSections(open: SectionOpening, call: RunningCall): Promise<To
     endReserved(call);
     return event;
   } catch (thrown) {
-    const problem = { code: thrownCode(thrown, 'section.unknown'), message: describeThrown(thrown) };
-    return await refuse(failure('failed', problem, { thrown }), call);
+    return await refuse(
+      failure('failed', toProblem(thrown, { code: 'section.unavailable', reason: 'unknown' }), { thrown }),
+      call,
+    );
   } finally {
     opening.discard();
   }

@@ -1,6 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { describeThrown, within } from '@holdfast/core/internal';
-import { thrownCode } from '../call/ending.ts';
+import { toProblem, toReason, within } from '@holdfast/core/internal';
 import { toAbortReason } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { LateStart } from '../call/types.ts';
@@ -35,7 +34,8 @@ export class PreparedStart implements LateStart {
       code = 'log.sync_failed';
       await synced;
     } catch (cause) {
-      throw new HoldfastError(thrownCode(cause, code), describeThrown(cause), { cause });
+      const problem = toProblem(cause, { code });
+      throw new HoldfastError(problem.code, problem.message, { data: toReason(problem), cause });
     }
   }
 }

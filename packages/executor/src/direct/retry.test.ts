@@ -114,17 +114,25 @@ test('a tool without `retry`, and one that succeeds at once, say nothing of atte
 });
 
 test.each<{ readonly title: string; readonly attempt: (context: ToolContext) => unknown; readonly outcome: object }>([
-  { title: 'no answer', attempt: () => undefined, outcome: { kind: 'invalid', code: 'output.undefined' } },
-  { title: 'a value that is not JSON', attempt: () => 1n, outcome: { kind: 'invalid', code: 'output.not_json' } },
+  {
+    title: 'no answer',
+    attempt: () => undefined,
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'undefined' },
+  },
+  {
+    title: 'a value that is not JSON',
+    attempt: () => 1n,
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
+  },
   {
     title: 'a failure whose payload is not JSON',
     attempt: () => toolError('No.', { value: 1n as never }),
-    outcome: { kind: 'invalid', code: 'output.not_json' },
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'not_json' },
   },
   {
     title: 'a result that cannot be read',
     attempt: () => new Proxy(toolOk(1), { get: () => broke() }),
-    outcome: { kind: 'invalid', code: 'output.unreadable' },
+    outcome: { kind: 'invalid', code: 'output.invalid', reason: 'unreadable' },
   },
   {
     title: 'a section that has to be opened',
@@ -158,8 +166,8 @@ test('a tool that gave no word is not tried again', async () => {
 });
 
 test.each([
-  { code: 'tool.process.exited', repeat: 'keyed', runs: 1, kind: 'in-doubt' },
-  { code: 'tool.process.exited', repeat: 'safe', runs: 3, kind: 'failed' },
+  { code: 'tool.process.lost', reason: 'exited', repeat: 'keyed', runs: 1, kind: 'in-doubt' },
+  { code: 'tool.process.lost', reason: 'exited', repeat: 'safe', runs: 3, kind: 'failed' },
   { code: 'tool.process.not_started', repeat: 'keyed', runs: 3, kind: 'failed' },
 ] as const)('$code of an external tool, $repeat: $kind, run $runs times', async ({ code, repeat, runs, kind }) => {
   const tool = flaky(

@@ -1,6 +1,6 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
-import { isToolResult, retryDelayMs, toRetry, within } from '@holdfast/core/internal';
-import { learnReturned, thrownCode, withDoubt } from '../call/ending.ts';
+import { isToolResult, retryDelayMs, toProblem, toRetry, within } from '@holdfast/core/internal';
+import { learnReturned, withDoubt } from '../call/ending.ts';
 import { answerOf, concludeAttempt, execute } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { readAnswer, recordEnd } from '../call/settle.ts';
@@ -52,8 +52,8 @@ async function attemptAgain(answer: Invoked, first: RunningCall, attempts: Attem
     const rolledBack = await rollBack(failed, call);
     if (rolledBack !== failed) return recordEnd(rolledBack, call);
 
-    const { code = 'tool.failed', message } = failed;
-    const failedAt = { code, message, atMs: scope.clock.now() };
+    const { code = 'tool.failed', reason, message } = failed;
+    const failedAt = { code, reason, message, atMs: scope.clock.now() };
     scope.emit?.({
       type: 'tool-call-retry',
       callId: source.id,
@@ -61,6 +61,7 @@ async function attemptAgain(answer: Invoked, first: RunningCall, attempts: Attem
       name: source.name,
       attempt,
       code,
+      reason,
       message,
       delayMs,
       atMs: failedAt.atMs,
@@ -89,7 +90,8 @@ function findFailure(invoked: Invoked, call: RunningCall, { afterTimeout }: Atte
   const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt';
   if (outOfTime ? !afterTimeout : !saysFailed(invoked)) return undefined;
   // Needs a section to be opened, not another attempt.
-  if (invoked.type === 'threw' && thrownCode(invoked.thrown, '') === 'visibility.expansion_required') return undefined;
+  if (invoked.type === 'threw' && toProblem(invoked.thrown, { code: '' }, '').code === 'visibility.expansion_required')
+    return undefined;
   const { compiled, scope } = call;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
   const doubted = withDoubt(readAnswer(invoked, compiled, call.preparing), compiled.tool, call);

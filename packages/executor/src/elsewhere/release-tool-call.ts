@@ -1,6 +1,6 @@
 import type { Outcome, ToolCall } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
-import { failure, thrownCode } from '../call/ending.ts';
+import { toProblem } from '@holdfast/core/internal';
+import { failure } from '../call/ending.ts';
 import { endUnentered, type Released } from '../call/run-call.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallOptions } from '../call/scope.ts';
@@ -41,7 +41,6 @@ async function release(call: RunningCall): Promise<Outcome | Released> {
     leaveReserved(call);
     return Object.freeze({ kind: 'released' });
   } catch (thrown) {
-    const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
-    return endUnentered(failure('failed', problem, { thrown }), call);
+    return endUnentered(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }), call);
   }
 }

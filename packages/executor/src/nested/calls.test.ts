@@ -254,22 +254,22 @@ test('unknown tools and bad arguments end as they do anywhere', async () => {
   const outer = tool('outer', async ({ call }) => [
     (await call('innner')).code ?? null,
     (await call('inner', { extra: 1 })).code ?? null,
-    (await call('inner', 'not json')).code ?? null,
+    (await call('inner', 'not json')).reason ?? null,
   ]);
   const { call, ends } = setUp([outer, noting('inner')]);
   const { value } = await call('outer');
-  expect(value).toEqual(['tool.unknown', 'arguments.invalid', 'arguments.malformed']);
+  expect(value).toEqual(['tool.unknown', 'arguments.invalid', 'malformed']);
   expect(ends()).toHaveLength(4);
 });
 
 test('a recursion without an end is stopped, and every level is put back', async () => {
   const again = noting('again', async ({ call }) => {
-    const { kind, code } = await call('again');
-    if (kind !== 'ok') throw new HoldfastError(code ?? '', 'stopped');
+    const { kind, code, reason = '' } = await call('again');
+    if (kind !== 'ok') throw new HoldfastError(code ?? '', 'stopped', { data: { reason } });
     return null;
   });
   const { call, notes: read, ends } = setUp([again]);
-  expect(await call('again')).toMatchObject({ kind: 'failed', code: 'call.too_deep' });
+  expect(await call('again')).toMatchObject({ kind: 'failed', code: 'call.invalid', reason: 'too_deep' });
   expect(read()).toEqual([]);
   expect(ends()).toHaveLength(17);
 });

@@ -1,7 +1,7 @@
 import type { Outcome, ResourceTransaction, StagedResource, Tool } from '@holdfast/core';
-import { describeThrown, freezeOpen, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
+import { describeThrown, freezeOpen, isStagedResource, ReadOnlyMap, toProblem } from '@holdfast/core/internal';
 import type { Touched } from '@holdfast/core/types';
-import { failure, thrownCode } from '../call/ending.ts';
+import { failure } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import { type CallScope, readOnlyFilesystem, watchedReader } from '../call/scope.ts';
@@ -46,8 +46,8 @@ function openResources(parent: RunningCall): Opened {
     return { resources: nestedResources(parent), refusal: undefined };
   } catch (thrown) {
     const message = `A resource could not be opened: ${describeThrown(thrown)}`;
-    const refusal = failure('failed', { code: thrownCode(thrown, 'resource.begin_failed'), message }, { thrown });
-    return { resources: new Map(), refusal };
+    const problem = toProblem(thrown, { code: 'resource.failed', reason: 'begin' }, message);
+    return { resources: new Map(), refusal: failure('failed', problem, { thrown }) };
   }
 }
 
@@ -108,7 +108,7 @@ export function refuseNested({ name, effects }: Tool, parent: RunningCall): Ende
   for (let outer = parent.scope.parent; outer !== undefined; outer = outer.scope.parent) depth += 1;
   if (depth < maxDepth) return undefined;
   const message = `\`${name}\` was not run: calls are nested ${maxDepth} levels deep.`;
-  return { type: 'ended', ending: failure('invalid', { code: 'call.too_deep', message }) };
+  return { type: 'ended', ending: failure('invalid', { code: 'call.invalid', reason: 'too_deep', message }) };
 }
 
 /** The tool's own reads and writes, for policies. */

@@ -6,12 +6,12 @@ import {
   type PreparedCall,
   type ToolCallEndEvent,
 } from '@holdfast/core';
-import { describeThrown, isOperation } from '@holdfast/core/internal';
+import { describeThrown, isOperation, toProblem } from '@holdfast/core/internal';
 import type { Problem } from '@holdfast/core/types';
 import type { SessionTransaction } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
 import { isClaimed } from '../approval/claims.ts';
-import { failure, thrownCode } from '../call/ending.ts';
+import { failure } from '../call/ending.ts';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
 import type { PolicyBinding } from '../call/policies.ts';
 import type { CallRecord, RunningCall } from '../call/running-call.ts';
@@ -115,9 +115,9 @@ export function recordReserved(call: CallRecord, ending: Ending): ToolCallEndEve
 }
 
 function withMisfit(ending: Ending, misfit: unknown): Ending {
-  const { kind, code = 'policy.reserve_failed', message, value } = ending;
+  const { kind, code = 'policy.reserve_failed', reason, message, value } = ending;
   const extended = `${message} Its reservations could not be recorded: ${describeThrown(misfit)}`;
-  return { ...ending, ...failure(kind === 'ok' ? 'failed' : kind, { code, message: extended }, { value }) };
+  return { ...ending, ...failure(kind === 'ok' ? 'failed' : kind, { code, reason, message: extended }, { value }) };
 }
 
 function join({ session }: CallScope, reservations: Reservations): void {
@@ -202,12 +202,8 @@ function stageAnswer(
   } catch (thrown) {
     staging.discard();
     const message = describeThrown(thrown);
-    const refusal = thrownCode(thrown, '');
-    if (refusal !== '') return { code: refusal, message: `Denied: ${message}` };
-    return {
-      code: 'policy.reserve_failed',
-      message: `Denied: \`reserve\` of the policy \`${policyKey}\` failed: ${message}`,
-    };
+    const said = isHoldfastError(thrown) ? message : `\`reserve\` of the policy \`${policyKey}\` failed: ${message}`;
+    return toProblem(thrown, { code: 'policy.reserve_failed' }, `Denied: ${said}`);
   }
   if (answer === undefined) return undefined;
   try {

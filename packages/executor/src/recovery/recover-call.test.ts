@@ -57,7 +57,12 @@ describe('a call whose process ended under it', () => {
   test.each([
     { what: 'throws', execute: () => Promise.reject(new Error('connect ECONNREFUSED')), code: 'tool.threw' },
     { what: 'fails', execute: () => toolError('no connection'), code: 'tool.failed' },
-    { what: 'answers with a value that is not JSON', execute: () => 1n as never, code: 'output.not_json' },
+    {
+      what: 'answers with a value that is not JSON',
+      execute: () => 1n as never,
+      code: 'output.invalid',
+      reason: 'not_json',
+    },
   ])('what $what when it is run again is in doubt', async ({ execute, code }) => {
     const world: World = { effects: [], keys: [] };
     const { options } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);

@@ -18,6 +18,6 @@ function doubt(ending: Ending, { begunBefore, source }: CallRecord, again: boole
   if (!begunBefore || ending.kind === 'ok' || ending.kind === 'in-doubt') return ending;
   const since = again ? 'the second attempt did not succeed' : 'it was not run again';
   const message = `It is not known whether \`${source.name}\` took effect before its process ended, and ${since}. Find out before calling it again. ${ending.message}`;
-  const { code = 'call.interrupted', error } = ending;
-  return { ...failure('in-doubt', { code, message }), ...(error === undefined ? {} : { error }) };
+  const { code = 'call.interrupted', reason, error } = ending;
+  return { ...failure('in-doubt', { code, reason, message }), ...(error === undefined ? {} : { error }) };
 }

@@ -140,7 +140,7 @@ test("errors of resources are the tool's failure, with their code", async () => 
     },
   });
   const { call: run } = setUp([tool('uses', async ({ use }) => await use(broken))]);
-  expect(await run('uses')).toMatchObject({ kind: 'failed', code: 'resource.create_failed' });
+  expect(await run('uses')).toMatchObject({ kind: 'failed', code: 'resource.failed', reason: 'create' });
 });
 
 test('a disposal that fails is recorded, and changes no outcome', async () => {

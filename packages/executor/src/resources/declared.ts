@@ -104,7 +104,7 @@ function openSessionResources(session: Session, clock: Clock): SessionResources 
     const failures = await resources.dispose();
     if (failures.length === 0) return;
     const message = `Disposing of the session's resources failed: ${failures.map(failed).join('; ')}`;
-    throw new HoldfastError('resource.dispose_failed', message);
+    throw new HoldfastError('resource.failed', message);
   });
   return resources;
 }
@@ -121,7 +121,7 @@ async function withinLimit(disposal: Promise<void>, clock: Clock): Promise<void>
   let stop: () => void = () => undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     stop = clock.after(disposalLimitMs, () =>
-      reject(new HoldfastError('resource.dispose_failed', `Disposal took more than ${disposalLimitMs} ms.`)),
+      reject(new HoldfastError('resource.failed', `Disposal took more than ${disposalLimitMs} ms.`)),
     );
   });
   try {

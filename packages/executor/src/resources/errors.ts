@@ -9,7 +9,7 @@ export function toCreateError({ name }: ResourceDefinition, thrown: unknown): Ho
   if (isHoldfastError(thrown) && thrown.code === 'resource.invalid' && declarationReasons.has(thrown.reason))
     return thrown;
   const message = `The resource \`${name}\` could not be created: ${describeThrown(thrown)}`;
-  return new HoldfastError('resource.create_failed', message, { data: { resource: name }, cause: thrown });
+  return new HoldfastError('resource.failed', message, { data: { reason: 'create', resource: name }, cause: thrown });
 }
 
 /** @param path the names along the cycle; the first equals the last. */

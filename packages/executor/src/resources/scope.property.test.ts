@@ -255,7 +255,7 @@ function checkAnswers({ plans, answers }: World, ended: ReadonlySet<number>): vo
       case 'resource.invalid: lifetime':
         expect(reached.some((user) => plans[user]?.uses.some((used) => outlives(plans, user, used)))).toBe(true);
         break;
-      case 'resource.create_failed':
+      case 'resource.failed: create':
         expect(reached.some((made) => plans[made]?.create !== 'makes')).toBe(true);
         break;
       default:

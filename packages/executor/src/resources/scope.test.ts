@@ -382,7 +382,7 @@ describe('making', () => {
     ['throws later', () => setImmediate().then(throwAtOnce), thrown, 'no route'],
     ['throws null', () => Promise.reject(null), null, 'a thrown null'],
     ['gives a hostile thenable', () => Object.defineProperty({}, 'then', { get: throwAtOnce }), thrown, 'no route'],
-  ])('resource.create_failed: create %s (L06)', async (_case, create, cause, message) => {
+  ])('resource.failed: create %s (L06)', async (_case, create, cause, message) => {
     let attempts = 0;
     const flaky = defineResource({
       name: 'flaky',
@@ -394,7 +394,8 @@ describe('making', () => {
     });
     const { call } = openCall();
     await expect(call.use(flaky)).rejects.toMatchObject({
-      code: 'resource.create_failed',
+      code: 'resource.failed',
+      reason: 'create',
       message: `The resource \`flaky\` could not be created: ${message}`,
       data: { resource: 'flaky' },
       cause,
@@ -429,7 +430,7 @@ describe('making', () => {
     const { call } = openCall();
     await expect(call.use(outer)).rejects.toMatchObject({
       message: 'The resource `outer` could not be created: The resource `broken` could not be created: boom',
-      cause: { code: 'resource.create_failed', cause: { message: 'boom' } },
+      cause: { code: 'resource.failed', reason: 'create', cause: { message: 'boom' } },
     });
     expect(log).toEqual(['+a1']);
     await call.dispose();
@@ -594,7 +595,7 @@ describe('cycles', () => {
     });
     const { call } = openCall();
     const asked = call.use(b);
-    await expect(call.use(a)).rejects.toMatchObject({ code: 'resource.create_failed' });
+    await expect(call.use(a)).rejects.toMatchObject({ code: 'resource.failed', reason: 'create' });
     gate.resolve();
     expect(await asked).toBe('made without');
   });
@@ -738,7 +739,10 @@ describe('views', () => {
     const a = define('a');
     await expect(call.use(a)).rejects.toThrow('no view');
     await expect(call.use(a)).rejects.toThrow('no view');
-    await expect(call.use(define('b', 'call', () => [a]))).rejects.toMatchObject({ code: 'resource.create_failed' });
+    await expect(call.use(define('b', 'call', () => [a]))).rejects.toMatchObject({
+      code: 'resource.failed',
+      reason: 'create',
+    });
   });
 
   test('a call that has ended has none any more', async () => {

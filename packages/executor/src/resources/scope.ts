@@ -32,7 +32,7 @@ export interface CallResourceScope extends SessionResources {
    * The instance of `resource`: bound by the host under its name, or created on first use. Rejects as soon as the scope ends.
    *
    * @throws HoldfastError `context.closed`, `resource.invalid`,
-   * `resource.create_failed`, or what `view` throws.
+   * `resource.failed`, or what `view` throws.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
 }

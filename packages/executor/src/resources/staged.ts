@@ -1,7 +1,13 @@
 import type { ResourceDefinition, ResourceTransaction, ToolCallEndEvent } from '@holdfast/core';
-import { describeThrown, isResourceDefinition, isStagedResource, ReadOnlyMap } from '@holdfast/core/internal';
+import {
+  describeThrown,
+  isResourceDefinition,
+  isStagedResource,
+  ReadOnlyMap,
+  toProblem,
+} from '@holdfast/core/internal';
 import type { Touched } from '@holdfast/core/types';
-import { failure, thrownCode, uncommitted, withDoubt } from '../call/ending.ts';
+import { failure, uncommitted, withDoubt } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
 import { commit, drop, type PreparedResources, toEndEvent } from '../call/settle.ts';
@@ -199,7 +205,7 @@ async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promi
   // The outer transaction now has only part of the nested call's changes.
   if (scope.nested) scope.parent?.broke(thrown);
   const unrecorded = noteApplyFailure(call, message);
-  const problem = { code: thrownCode(thrown, 'resource.apply_failed'), message: `${message}${unrecorded}` };
+  const problem = toProblem(thrown, { code: 'resource.failed', reason: 'apply' }, `${message}${unrecorded}`);
   return toEndEvent(failure('in-doubt', problem, { thrown }), call);
 }
 
@@ -244,11 +250,11 @@ export async function discardResources(ending: Ending, call: RunningCall): Promi
     }
   }
   if (failed === undefined) return ending;
-  const { kind, code, value, abandoned, error } = ending;
+  const { kind, code, reason, value, abandoned, error } = ending;
   const message = `${ending.message} Its changes staged in \`${failed.name}\` could not be discarded: ${describeThrown(failed.thrown)}`;
   const extended = failure(
     kind === 'ok' ? 'failed' : kind,
-    { code: code ?? 'resource.discard_failed', message },
+    code === undefined ? { code: 'resource.failed', reason: 'discard', message } : { code, reason, message },
     { thrown: failed.thrown, value, ...(abandoned === undefined ? {} : { abandoned }) },
   );
   return error === undefined ? extended : { ...extended, error };

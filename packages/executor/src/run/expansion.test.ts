@@ -58,7 +58,10 @@ function foldedPrompt(tools: readonly Tool[], { policies = [extraPolicy] } = {})
       const keys = readExpansion(thrown)?.keys;
       if (keys === undefined) return undefined;
       return ({ session }) => {
-        if (!keys.includes('g')) throw new HoldfastError('section.unknown', `There is no section \`${keys.join()}\`.`);
+        if (!keys.includes('g'))
+          throw new HoldfastError('section.unavailable', `There is no section \`${keys.join()}\`.`, {
+            data: { reason: 'unknown' },
+          });
         session.dispatch({ type: 'opened', payload: 'g' });
         return 'The section `g` is open now.';
       };
@@ -195,7 +198,9 @@ test('where what was staged cannot be cleaned up, the call fails and nothing ope
   const words = wordsResource({ discard: true });
   const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
   const run = runAgent({ model, prompt: foldedPrompt([needy()]), session, input: 'Go.', resources: { words } });
-  expect(await run.result).toMatchObject({ outcomes: [{ kind: 'failed', code: 'resource.discard_failed' }] });
+  expect(await run.result).toMatchObject({
+    outcomes: [{ kind: 'failed', code: 'resource.failed', reason: 'discard' }],
+  });
   expect(session.read(opened).size).toBe(0);
 });
 
@@ -205,7 +210,9 @@ test('a section that cannot be opened is a failure of the call', async () => {
   const tool = needy(() => visibilityExpansionRequired(['h']));
   const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
   const run = runAgent({ model, prompt: foldedPrompt([tool]), session, input: 'Go.', resources: { words } });
-  expect(await run.result).toMatchObject({ outcomes: [{ kind: 'failed', code: 'section.unknown' }] });
+  expect(await run.result).toMatchObject({
+    outcomes: [{ kind: 'failed', code: 'section.unavailable', reason: 'unknown' }],
+  });
   expect(words.log).toEqual(['discard']);
   expect(session.read(opened).size).toBe(0);
 });

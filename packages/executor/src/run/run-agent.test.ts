@@ -125,7 +125,7 @@ test('calls of one turn run in their order, each on the state that the one befor
   expect(done).toEqual(['build', 'deploy']);
 });
 
-test('a repeated id gets the first outcome for the same call, and call.id.reused for another', async () => {
+test('a repeated id gets the first outcome for the same call, and call.invalid for another', async () => {
   const { session, ends } = testSession();
   const model = playing(
     [
@@ -140,7 +140,7 @@ test('a repeated id gets the first outcome for the same call, and call.id.reused
   );
   const { outcomes } = await runAgent({ model, prompt: toolsPrompt([writer(() => 1), echo]), session, input: '' })
     .result;
-  expect(outcomes.map(({ kind, code }) => code ?? kind)).toEqual(['ok', 'ok', 'call.id.reused', 'ok', 'ok']);
+  expect(outcomes.map(({ kind, reason }) => reason ?? kind)).toEqual(['ok', 'ok', 'id_reused', 'ok', 'ok']);
   expect(session.read(notes).size).toBe(1);
   expect(ends()).toHaveLength(3);
 });

@@ -87,7 +87,7 @@ function conductEntry(
 
 function reusedId({ id }: IdentifiedCall): Ending {
   const message = `The call id \`${id}\` is already used in this message by another call.`;
-  return failure('invalid', { code: 'call.id.reused', message });
+  return failure('invalid', { code: 'call.invalid', reason: 'id_reused', message });
 }
 
 async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise<PendingApproval[]> {

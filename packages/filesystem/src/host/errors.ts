@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { showPath } from '../paths/paths.ts';
-import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty } from '../staging/errors.ts';
+import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty, pathInvalid } from '../staging/errors.ts';
 
 /** Converts a system error about `key`. Its own message contains host paths, so only its code is passed on. */
 export function toFileError(cause: unknown, key: string, doing: 'read' | 'write'): HoldfastError {
@@ -32,7 +32,7 @@ export function toFileError(cause: unknown, key: string, doing: 'read' | 'write'
 
 /** A link that leads out of the root, to nothing, or in a circle. */
 export function leavesRoot(key: string, cause?: unknown): HoldfastError {
-  return fileError('path.escape', key, 'is behind a link that does not lead to a place inside the workspace', cause);
+  return pathInvalid('escape', key, 'is behind a link that does not lead to a place inside the workspace', cause);
 }
 
 export function systemCode(cause: unknown): string {

@@ -188,13 +188,19 @@ test('file.cleanup_failed: a completed commit reports that it cannot clean up', 
   expect(await promises.readFile(join(folder.path, 'a.txt'), 'utf8')).toBe('new');
 });
 
-test.each<{ readonly name: Name; readonly system: string; readonly code: string; readonly text: string }>([
+test.each<{
+  readonly name: Name;
+  readonly system: string;
+  readonly code: string;
+  readonly reason?: string;
+  readonly text: string;
+}>([
   { name: 'open', system: 'EACCES', code: 'file.unreadable', text: 'permission denied (EACCES)' },
   { name: 'open', system: 'EMFILE', code: 'file.unreadable', text: 'too many files are open (EMFILE)' },
   { name: 'open', system: 'EIO', code: 'file.unreadable', text: 'the operating system refused (EIO)' },
-  { name: 'open', system: 'ELOOP', code: 'path.escape', text: 'link' },
+  { name: 'open', system: 'ELOOP', code: 'path.invalid', reason: 'escape', text: 'link' },
   { name: 'realpath', system: 'EACCES', code: 'file.unreadable', text: 'permission denied (EACCES)' },
-])('$code when $name answers $system to a read', async ({ name, system, code, text }) => {
+])('$code when $name answers $system to a read', async ({ name, system, code, reason, text }) => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), '');
   const { readOnly } = openHost(
@@ -205,7 +211,7 @@ test.each<{ readonly name: Name; readonly system: string; readonly code: string;
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  expect(error).toMatchObject({ code });
+  expect(error).toMatchObject({ code, reason });
   expect(String(error)).toContain(text);
   expect(String(error)).toContain('`a.txt`');
   expect(String(error)).not.toContain(folder.path);
@@ -263,7 +269,10 @@ test('C21: does not follow a link that replaces a file just before it is opened'
     }
     return undefined;
   });
-  await expect(openHost(root, operations).readOnly.read('a.txt')).rejects.toMatchObject({ code: 'path.escape' });
+  await expect(openHost(root, operations).readOnly.read('a.txt')).rejects.toMatchObject({
+    code: 'path.invalid',
+    reason: 'escape',
+  });
 });
 
 test.each(['may', 'EPERM', 'EIO'])('a replaced file keeps its owner (may change owners: %s)', async (answer) => {

@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import type * as promises from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { fileError } from '../staging/errors.ts';
+import { pathInvalid } from '../staging/errors.ts';
 
 /** The part of `node:fs/promises` used on a host folder. Tests inject failures. */
 export type HostOperations = Pick<
@@ -24,7 +24,7 @@ export type HostOperations = Pick<
 export interface HostFolder {
   /** The path of the folder. On Linux through its open handle, which no link can redirect. */
   readonly path: string;
-  /** @throws HoldfastError `path.escape` if the folder is no longer in its place. */
+  /** @throws HoldfastError `path.invalid` if the folder is no longer in its place. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ const throughHandles = process.platform === 'linux' && existsSync(handles);
  * Opens the folder at `hostPath`, which must not contain links. Except on Linux, a race remains between the check and the operation,
  * because Node.js has no operations relative to an open folder.
  *
- * @throws HoldfastError `path.escape`, and file system errors.
+ * @throws HoldfastError `path.invalid`, and file system errors.
  */
 export async function openFolder(operations: HostOperations, hostPath: string, key: string): Promise<HostFolder> {
   if (!throughHandles) {
@@ -67,5 +67,5 @@ export async function openFolder(operations: HostOperations, hostPath: string, k
 }
 
 function moved(key: string): Error {
-  return fileError('path.escape', key, 'is in a folder that was moved or replaced by a link during the call');
+  return pathInvalid('escape', key, 'is in a folder that was moved or replaced by a link during the call');
 }

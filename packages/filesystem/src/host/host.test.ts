@@ -120,7 +120,7 @@ test.each([
   { name: 'a place inside that does not exist', target: 'none.txt', path: 'link' },
   { name: 'itself', target: 'link', path: 'link' },
   { name: 'the parent', target: '..', path: 'link/workspace/secret.txt' },
-])('path.escape: a link to $name', async ({ target, path }) => {
+])('path.invalid: escape: a link to $name', async ({ target, path }) => {
   await using workspace = await makeWorkspace();
   const { root, outside } = workspace;
   await symlink(target, join(root, 'link'));
@@ -135,7 +135,7 @@ test.each([
     () => view.remove(path),
     () => view.makeDirectory(path),
   ]) {
-    await expect(use()).rejects.toMatchObject({ code: 'path.escape' });
+    await expect(use()).rejects.toMatchObject({ code: 'path.invalid', reason: 'escape' });
   }
   expect((await view.list('')).map(({ name }) => name)).toEqual(['src']);
   expect(snapshotTree(outside)).toEqual(before);
@@ -144,7 +144,7 @@ test.each([
 test('C19: a folder whose name starts with the name of the root is outside', async () => {
   await using workspace = await makeWorkspace();
   const { view } = hostFilesystem(workspace.root).begin('c1');
-  await expect(view.read('../workspace/secret.txt')).rejects.toMatchObject({ code: 'path.escape' });
+  await expect(view.read('../workspace/secret.txt')).rejects.toMatchObject({ code: 'path.invalid', reason: 'escape' });
 });
 
 test('E13: a link inside the root shares the key and the content of its target, and cannot be removed itself', async () => {
@@ -164,7 +164,7 @@ test('E13: a link inside the root shares the key and the content of its target, 
   await call.view.write('alias.txt', 'through the link');
   expect(await call.view.readText('sources/a.txt')).toBe('through the link');
   expect(call.touched().writes).toMatchObject([{ key: 'src/a.txt' }]);
-  await expect(call.view.remove('alias.txt')).rejects.toMatchObject({ code: 'file.is_link' });
+  await expect(call.view.remove('alias.txt')).rejects.toMatchObject({ code: 'file.invalid', reason: 'is_link' });
   await call.prepare();
   await call.commit();
   expect(await readlink(join(root, 'alias.txt'))).toBe('src/a.txt');
@@ -203,29 +203,35 @@ test('a hard link is a file of its own: writing one name leaves the other', asyn
 test.each([
   { protectedName: 'plugins', options: { protectedPaths: ['plugins'] } },
   { protectedName: '.holdfast', options: {} },
-])('path.protected: the target of the link `$protectedName`', async ({ protectedName, options }) => {
+])('path.invalid: protected: the target of the link `$protectedName`', async ({ protectedName, options }) => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await mkdir(join(root, 'real'));
   await symlink('real', join(root, protectedName));
   const { view } = hostFilesystem(root, options).begin('c1');
-  await expect(view.write('real/x', '')).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(view.write('real/x', '')).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
 });
 
-test('path.protected: a protected name that is a link is protected as a name', async () => {
+test('path.invalid: protected: a protected name that is a link is protected as a name', async () => {
   await using workspace = await makeWorkspace();
   await symlink('a.txt', join(workspace.root, 'src/holdfast.config.ts'));
   const { view } = hostFilesystem(workspace.root).begin('c1');
-  await expect(view.write('src/holdfast.config.ts', '')).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(view.write('src/holdfast.config.ts', '')).rejects.toMatchObject({
+    code: 'path.invalid',
+    reason: 'protected',
+  });
 });
 
-test('path.protected: a link that leads to the logs', async () => {
+test('path.invalid: protected: a link that leads to the logs', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await mkdir(join(root, '.holdfast'));
   await writeFile(join(root, '.holdfast/log.jsonl'), 'log');
   await symlink('.holdfast', join(root, 'logs'));
-  await expect(hostFilesystem(root).readOnly.read('logs/log.jsonl')).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(hostFilesystem(root).readOnly.read('logs/log.jsonl')).rejects.toMatchObject({
+    code: 'path.invalid',
+    reason: 'protected',
+  });
 });
 
 test('a protected name that leads out of the root is harmless', async () => {
@@ -233,7 +239,7 @@ test('a protected name that leads out of the root is harmless', async () => {
   await symlink('../workspace', join(workspace.root, '.holdfast'));
   const { view } = hostFilesystem(workspace.root).begin('c1');
   await view.write('src/a.txt', 'x');
-  await expect(view.read('.holdfast/secret.txt')).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(view.read('.holdfast/secret.txt')).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
 });
 
 test('file.conflict: the file on disk changed after the call first saw it', async () => {
@@ -307,8 +313,9 @@ test.each(['prepare', 'commit'])(
     if (moment === 'commit') await call.prepare();
     await rename(join(root, 'src'), join(root, 'moved'));
     await symlink('../workspace', join(root, 'src'));
-    if (moment === 'prepare') await expect(call.prepare()).rejects.toMatchObject({ code: 'path.escape' });
-    else await expect(call.commit()).rejects.toMatchObject({ code: 'path.escape' });
+    if (moment === 'prepare')
+      await expect(call.prepare()).rejects.toMatchObject({ code: 'path.invalid', reason: 'escape' });
+    else await expect(call.commit()).rejects.toMatchObject({ code: 'path.invalid', reason: 'escape' });
     await call.discard();
     expect(snapshotTree(outside)).toEqual(before);
     expect(Object.keys(snapshotTree(root))).toEqual(['moved', 'moved/a.txt', 'src']);
@@ -390,7 +397,7 @@ test('a folder with only hidden files is not empty', async () => {
   await symlink('/nowhere', join(workspace.root, 'folder/link'));
   const { view } = hostFilesystem(workspace.root).begin('c1');
   expect(await view.list('folder')).toEqual([]);
-  await expect(view.remove('folder')).rejects.toMatchObject({ code: 'file.not_empty' });
+  await expect(view.remove('folder')).rejects.toMatchObject({ code: 'file.invalid', reason: 'not_empty' });
 });
 
 test('a name with another Unicode form on disk is found, listed by its key and kept unchanged', async () => {
@@ -463,11 +470,11 @@ test('path.invalid: a path that only the operating system finds too long', async
   await expect(hostFilesystem(workspace.root).readOnly.read(path)).rejects.toMatchObject({ code: 'path.invalid' });
 });
 
-test('filesystem.root_invalid: the root is missing or a file', async () => {
+test('filesystem.missing: root: the root is missing or a file', async () => {
   await using workspace = await makeWorkspace();
   for (const path of ['none', 'src/a.txt']) {
     expect(() => hostFilesystem(join(workspace.root, path))).toThrow(
-      expect.objectContaining({ code: 'filesystem.root_invalid' }),
+      expect.objectContaining({ code: 'filesystem.missing', reason: 'root' }),
     );
   }
 });

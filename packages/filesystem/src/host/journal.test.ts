@@ -188,7 +188,7 @@ test.each([
 });
 
 test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
-  'path.protected: a journal cannot name `%s`',
+  'path.invalid: protected: a journal cannot name `%s`',
   async (key) => {
     await using folder = await openWorkspace();
     await writeFile(
@@ -196,7 +196,7 @@ test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
       toText({ changes: [{ type: 'make-directory', key }] }, [null]),
     );
     const tree = snapshotTree(folder.path);
-    expect(await settle(folder.root)).toEqual([[mark], 'path.protected', 'path.protected', [mark]]);
+    expect(await settle(folder.root)).toEqual([[mark], 'path.invalid', 'path.invalid', [mark]]);
     // No one asks for this mark.
     await writeFile(
       join(folder.root, `.holdfast-${token}.journal`),

@@ -146,13 +146,14 @@ test('a commit holds it from its last check of the files to its end', async () =
   expect(existsSync(path)).toBe(false);
 });
 
-test('file.lock_failed if no temporary file can be created', async () => {
+test('file.write_failed: lock if no temporary file can be created', async () => {
   const { root, path } = openLock();
   vi.stubEnv('TMPDIR', path);
   onTestFinished(() => void vi.unstubAllEnvs());
   writeFileSync(path, 'a file, not a folder');
   await expect(lockFolder(root)).rejects.toMatchObject({
-    code: 'file.lock_failed',
+    code: 'file.write_failed',
+    reason: 'lock',
     message: expect.not.stringContaining(root),
   });
 });

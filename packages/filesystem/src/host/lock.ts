@@ -26,7 +26,7 @@ const heldHere = new Map<string, Held>();
  * called, so that no file changes between its check and its replacement. Does not exclude callers in the same process. Takes over the lock
  * of a process that has ended.
  *
- * @throws HoldfastError `file.busy`, and `file.lock_failed` if no temporary file can be created.
+ * @throws HoldfastError `file.busy`, and `file.write_failed` if no temporary file can be created.
  */
 export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions = {}): Promise<() => void> {
   const path = findLockPath(root);
@@ -63,9 +63,9 @@ export function findLockPath(root: string): string {
 
 function lockFailed(cause: unknown): HoldfastError {
   return new HoldfastError(
-    'file.lock_failed',
+    'file.write_failed',
     `Nothing was changed: cannot create the lock in the folder for temporary files (${systemCode(cause)}). The folder must be writable; see \`TMPDIR\`.`,
-    { cause },
+    { data: { reason: 'lock' }, cause },
   );
 }
 

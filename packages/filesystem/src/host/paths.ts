@@ -27,7 +27,7 @@ export class HostPaths {
     return path;
   }
 
-  /** Resolves links and finds the names on disk. @throws HoldfastError `path.escape`, `file.unreadable`. */
+  /** Resolves links and finds the names on disk. @throws HoldfastError `path.invalid`, `file.unreadable`. */
   async locate(key: string): Promise<Location> {
     try {
       const path = await this.toHost(key);

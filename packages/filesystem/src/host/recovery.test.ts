@@ -4,6 +4,7 @@ import * as promises from 'node:fs/promises';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { hostProcesses } from '@holdfast/session/lock';
 import { expect, inject, test } from 'vitest';
 import { memoryFilesystem } from '../memory/memory.ts';
@@ -326,7 +327,7 @@ async function recoverAfter({ moment, meddle }: ConflictRow, committed: boolean)
   await files.recover?.(mark, committed);
   expect(await readKept(folder.root)).toEqual(seen);
   return {
-    code: isHoldfastError(error) ? error.code : error,
+    code: isHoldfastError(error) ? describeCode(error) : error,
     paths: conflicts.map(({ path }) => path).sort(),
     ...seen,
   };
@@ -335,7 +336,7 @@ async function recoverAfter({ moment, meddle }: ConflictRow, committed: boolean)
 function expected({ paths, kept, differs }: ConflictRow, tree: Tree): object {
   const entries = Object.entries({ ...tree, ...differs }).filter(([, text]) => text !== undefined);
   return {
-    code: paths.length === 0 ? undefined : 'file.recovery_conflict',
+    code: paths.length === 0 ? undefined : 'file.conflict: recovery',
     paths,
     tree: Object.fromEntries(entries),
     kept,
@@ -415,7 +416,7 @@ test.each<ConflictRow>([
     kept: [],
     differs: { 'a.txt': file(theirs, '640'), 'b.txt': file(theirs), 'src/new/c.txt': file(theirs) },
   },
-])('file.recovery_conflict going forward: $what', async (row) => {
+])('file.conflict: recovery going forward: $what', async (row) => {
   expect(await recoverAfter(row, true)).toEqual(expected(row, after));
 });
 
@@ -482,7 +483,7 @@ test.each<ConflictRow>([
     kept: [],
     differs: { 'a.txt': file(theirs, '640'), 'b.txt': file(theirs), 'empty/x': file(theirs) },
   },
-])('file.recovery_conflict going back: $what', async (row) => {
+])('file.conflict: recovery going back: $what', async (row) => {
   expect(await recoverAfter(row, false)).toEqual(expected(row, before));
 });
 
@@ -537,16 +538,16 @@ test('backups in the folder are invisible to tools', async () => {
   const { view } = begin('c1');
   for (const name of [...names, '.holdfast-1-00000000-1.journal', '.HOLDFAST-1-00000000-1.done']) {
     for (const use of [() => view.read(name), () => view.write(name, ''), () => view.remove(name)]) {
-      await expect(use()).rejects.toMatchObject({ code: 'path.protected' });
+      await expect(use()).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
     }
   }
 });
 
-test('path.protected: a recovery does not change files that are now protected', async () => {
+test('path.invalid: protected: a recovery does not change files that are now protected', async () => {
   await using folder = await openCrashed('prepared');
   const crashed = snapshotTree(folder.root);
   const files = hostFilesystem(folder.root, { protectedPaths: ['src'] });
-  await expect(files.recover?.(mark, true)).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(files.recover?.(mark, true)).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
   expect(snapshotTree(folder.root)).toEqual(crashed);
   expect(await recoverAll(folder.root, true)).toEqual([mark]);
 });

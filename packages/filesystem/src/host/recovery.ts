@@ -20,7 +20,7 @@ export interface RecoveryAccess extends HostAccess {
  * Finishes the commits whose journals were left in the root. Journals are untrusted: keys must be valid for a tool, links are not followed,
  * temporary files must be named after the journal, and a file is replaced or removed only if it is provably the one in the journal.
  *
- * @throws HoldfastError `file.recovery_conflict`, `file.busy`, `path.protected`, and file system errors.
+ * @throws HoldfastError `file.conflict`, `file.busy`, `path.invalid`, and file system errors.
  */
 export async function settleJournals(access: RecoveryAccess, request: SettleRequest): Promise<readonly string[]> {
   try {

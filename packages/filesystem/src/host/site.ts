@@ -90,7 +90,7 @@ export class Site {
       folder = await openFolder(operations, await paths.toHost(parentOf(key) ?? ''), key);
     } catch (error) {
       const unreachable = ['ELOOP', 'ENAMETOOLONG'].includes(systemCode(error));
-      if (isAbsence(error) || unreachable || (isHoldfastError(error) && error.code === 'path.escape')) return undefined;
+      if (isAbsence(error) || unreachable || (isHoldfastError(error) && error.reason === 'escape')) return undefined;
       throw error;
     }
     try {

@@ -9,8 +9,7 @@ import { MemoryBackend } from './backend.ts';
 /**
  * A filesystem in memory, initialized with `files` (by path). Writes are staged as in a host folder.
  *
- * @throws HoldfastError `options.invalid`, `path.escape`, `path.invalid`, `file.invalid_content`, and `file.not_directory` or
- * `file.is_directory` if one path is both a file and a folder.
+ * @throws HoldfastError `options.invalid`, `path.invalid`, `file.invalid` if one path is both a file and a folder.
  */
 export function memoryFilesystem(
   files: Readonly<Record<string, string | Uint8Array>> = {},

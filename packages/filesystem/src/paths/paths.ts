@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
  * The canonical key of a path: relative to the root, `/` between names, in Unicode NFC, `''` for the root. A leading `/` means the root.
  * Works on the text only; symbolic links are resolved by the backend. `%2e` is three characters.
  *
- * @throws HoldfastError `path.escape` for `..` above the root, drive letters, UNC, `~` and `file:`; `path.invalid` for forbidden
+ * @throws HoldfastError `path.invalid` for `..` above the root, drive letters, UNC, `~` and `file:`; `path.invalid` for forbidden
  * characters, names and lengths.
  */
 export function parsePath(path: string): string {
@@ -35,8 +35,7 @@ export function parsePath(path: string): string {
       continue;
     }
     const problem = findNameProblem(name, names.length === 0);
-    if (problem !== undefined)
-      throw new HoldfastError(problem.code, describe(path, problem.reason), { data: { path } });
+    if (problem !== undefined) throw problem.leaves === true ? leaves(path, problem.what) : invalid(path, problem.what);
     names.push(name);
   }
   return names.join('/');
@@ -91,20 +90,23 @@ function swapCase(letter: string): string {
   return upper !== letter && upper.length === letter.length ? upper : letter.toLowerCase();
 }
 
-function findNameProblem(name: string, first: boolean): { readonly code: string; readonly reason: string } | undefined {
-  if (/^[a-z]:/iu.test(name)) return { code: 'path.escape', reason: 'names a drive' };
-  if (first && /^~[\w.+-]*$/u.test(name)) return { code: 'path.escape', reason: 'points to a home folder' };
-  if (name.includes('\\')) return { code: 'path.invalid', reason: 'contains a backslash; separate names with `/`' };
+/** `leaves`: it leads out of the workspace. */
+function findNameProblem(name: string, first: boolean): { readonly leaves?: true; readonly what: string } | undefined {
+  if (/^[a-z]:/iu.test(name)) return { leaves: true, what: 'names a drive' };
+  if (first && /^~[\w.+-]*$/u.test(name)) return { leaves: true, what: 'points to a home folder' };
+  if (name.includes('\\')) return { what: 'contains a backslash; separate names with `/`' };
   // Windows drops these when it opens a file, so two keys would name one file.
-  if (/[. ]$/u.test(name)) return { code: 'path.invalid', reason: 'has a name that ends with a dot or a space' };
+  if (/[. ]$/u.test(name)) return { what: 'has a name that ends with a dot or a space' };
   if (encoder.encode(name).length > maxNameBytes) {
-    return { code: 'path.invalid', reason: `has a name longer than ${maxNameBytes} bytes` };
+    return { what: `has a name longer than ${maxNameBytes} bytes` };
   }
   return undefined;
 }
 
 function leaves(path: string, reason: string): HoldfastError {
-  return new HoldfastError('path.escape', describe(path, reason), { data: { path: path.toWellFormed() } });
+  return new HoldfastError('path.invalid', describe(path, reason), {
+    data: { reason: 'escape', path: path.toWellFormed() },
+  });
 }
 
 function invalid(path: string, reason: string): HoldfastError {

@@ -30,19 +30,19 @@ test.each([
   'plugins',
   'plugins/registry.json',
   'Plugins/new-tool.ts',
-])('path.protected: write, remove or make `%s`', async (path) => {
+])('path.invalid: protected: write, remove or make `%s`', async (path) => {
   const { view } = memoryFilesystem(files, { protectedPaths: ['./plugins'] }).begin('c1');
   for (const change of [() => view.write(path, 'x'), () => view.remove(path), () => view.makeDirectory(path)]) {
-    await expect(change()).rejects.toMatchObject({ code: 'path.protected' });
+    await expect(change()).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
   }
 });
 
 test.each(['.holdfast', '.holdfast/sessions/s1.jsonl', '.HOLDFAST/sessions/s1.jsonl', 'a/.holdfast/x'])(
-  'path.protected: read `%s`',
+  'path.invalid: protected: read `%s`',
   async (path) => {
     const { readOnly } = memoryFilesystem(files);
     for (const read of [() => readOnly.read(path), () => readOnly.stat(path), () => readOnly.list(path)]) {
-      await expect(read()).rejects.toMatchObject({ code: 'path.protected' });
+      await expect(read()).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
     }
   },
 );
@@ -71,11 +71,11 @@ test.each(['holdfast', 'holdfast.md', 'holdfast.locks', 'config.ts', 'plugins-ol
 
 test('a protected root makes the whole filesystem read-only', async () => {
   const { view } = memoryFilesystem(files, { protectedPaths: ['.'] }).begin('c1');
-  await expect(view.write('free.txt', 'x')).rejects.toMatchObject({ code: 'path.protected' });
+  await expect(view.write('free.txt', 'x')).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
 });
 
-test('path.escape: a protected path outside the root throws', () => {
+test('path.invalid: escape: a protected path outside the root throws', () => {
   expect(() => memoryFilesystem({}, { protectedPaths: ['../x'] })).toThrow(
-    expect.objectContaining({ code: 'path.escape' }),
+    expect.objectContaining({ code: 'path.invalid', reason: 'escape' }),
   );
 });

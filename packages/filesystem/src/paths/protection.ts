@@ -10,9 +10,9 @@ import { parsePath, showPath } from './paths.ts';
 export interface Protection {
   /** Folders and files whose real path a backend must also look up, in case they are links. */
   readonly keys: readonly string[];
-  /** @throws HoldfastError `path.protected`. */
+  /** @throws HoldfastError `path.invalid`. */
   checkRead(key: string): void;
-  /** `extra`: additional protected keys. @throws HoldfastError `path.protected`. */
+  /** `extra`: additional protected keys. @throws HoldfastError `path.invalid`. */
   checkWrite(key: string, extra?: readonly string[]): void;
   /** True if listings must not contain the name. */
   hides(name: string): boolean;
@@ -21,7 +21,7 @@ export interface Protection {
 const fixedNames = ['holdfast.lock', 'holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'];
 const configurationNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `holdfast.config.${extension}`);
 
-/** `paths` are ordinary paths. @throws HoldfastError `path.escape`, `path.invalid`. */
+/** `paths` are ordinary paths. @throws HoldfastError `path.invalid`. */
 export function createProtection(paths: readonly string[]): Protection {
   const added = paths.map(parsePath);
   return {
@@ -70,5 +70,7 @@ export function refuseGit(key: string, folder?: string): HoldfastError {
 }
 
 function refuse(key: string, reason: string): HoldfastError {
-  return new HoldfastError('path.protected', `\`${showPath(key)}\` ${reason}.`, { data: { path: key } });
+  return new HoldfastError('path.invalid', `\`${showPath(key)}\` ${reason}.`, {
+    data: { reason: 'protected', path: key },
+  });
 }

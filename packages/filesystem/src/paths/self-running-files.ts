@@ -28,7 +28,7 @@ const fileWriters = { write_file: 'path', edit_file: 'path', delete_file: 'path'
  *
  * Paths are compared as written and as resolved by the resource `filesystem`. A link elsewhere that gives an ordinary file such a path is
  * not detected. The check asks about the file tools and `writers`. If any other tool writes such a file, or one of these tools writes a
- * different one than was approved, the call fails before its commit: `onResult` throws `policy.self_running_files`.
+ * different one than was approved, the call fails before its commit: `onResult` throws `policy.refused`.
  *
  * Stateless.
  *
@@ -63,9 +63,9 @@ export function selfRunningFiles({ writers = {} }: SelfRunningFilesOptions = {})
       if (unasked === undefined) return;
       const { key } = unasked;
       throw new HoldfastError(
-        'policy.self_running_files',
+        'policy.refused',
         `\`${call.tool.name}\` would change \`${showPath(key)}\`, which runs by itself: ${runsByItself(key)}. Change it with \`write_file\`, \`edit_file\` or \`delete_file\`, which ask for approval.`,
-        { data: { tool: call.tool.name, path: key } },
+        { data: { reason: 'self_running_files', tool: call.tool.name, path: key } },
       );
     },
   });

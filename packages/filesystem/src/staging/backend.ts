@@ -5,16 +5,16 @@ export interface Backend {
   /**
    * The key of the real file behind `key`, with the names on disk if the disk folds names.
    *
-   * @throws HoldfastError `path.escape` if it is outside the root.
+   * @throws HoldfastError `path.invalid` if it is outside the root.
    */
   locate(key: string): Promise<Location>;
   /** True if names that differ only in letter case are equal in a folder, which may not exist yet. */
   folds(key: string): Promise<boolean>;
   /** `undefined` if it does not exist. Follows no link. */
   stat(key: string): Promise<BackendStat | undefined>;
-  /** @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`, `path.escape`. */
+  /** @throws HoldfastError `file.missing`, `file.invalid`, `path.invalid`. */
   read(key: string): Promise<Uint8Array>;
-  /** Entries in any order. @throws HoldfastError `file.missing`, `file.not_directory`, `path.escape`. */
+  /** Entries in any order. @throws HoldfastError `file.missing`, `file.invalid`, `path.invalid`. */
   list(key: string): Promise<readonly BackendEntry[]>;
   /**
    * Does everything of a commit that can fail early, without visible effects. `mark`: as in

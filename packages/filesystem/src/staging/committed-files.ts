@@ -57,7 +57,7 @@ async function findTargets(backend: Backend, keys: readonly string[]): Promise<r
         return (await backend.locate(key)).key;
       } catch (error) {
         // A protected name that leads out of the root is unreachable for tools.
-        if (isHoldfastError(error) && error.code === 'path.escape') return key;
+        if (isHoldfastError(error) && error.reason === 'escape') return key;
         throw error;
       }
     }),

@@ -16,20 +16,20 @@ export async function contentVersion(bytes: Uint8Array): Promise<string> {
 /**
  * The bytes of written content, copied so that the tool cannot change them later.
  *
- * @throws HoldfastError `file.invalid_content` for anything but text or bytes, and for text with lone surrogates.
+ * @throws HoldfastError `file.invalid` for anything but text or bytes, and for text with lone surrogates.
  */
 export function toBytes(content: string | Uint8Array, path: string): Uint8Array {
   if (content instanceof Uint8Array) return new Uint8Array(content);
   if (typeof content !== 'string') {
-    throw new HoldfastError(
-      'file.invalid_content',
-      `The content of \`${showPath(path)}\` must be a string or a Uint8Array.`,
-    );
+    throw new HoldfastError('file.invalid', `The content of \`${showPath(path)}\` must be a string or a Uint8Array.`, {
+      data: { reason: 'content' },
+    });
   }
   if (!content.isWellFormed()) {
     throw new HoldfastError(
-      'file.invalid_content',
+      'file.invalid',
       `The content of \`${showPath(path)}\` has lone surrogates, which UTF-8 cannot encode. Write bytes instead.`,
+      { data: { reason: 'content' } },
     );
   }
   return encoder.encode(content);

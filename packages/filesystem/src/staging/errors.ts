@@ -1,4 +1,4 @@
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, type JsonObject } from '@holdfast/core';
 import { showPath } from '../paths/paths.ts';
 
 export function isMissing(key: string, cause?: unknown): HoldfastError {
@@ -6,20 +6,20 @@ export function isMissing(key: string, cause?: unknown): HoldfastError {
 }
 
 export function isDirectory(key: string, cause?: unknown): HoldfastError {
-  return fileError('file.is_directory', key, 'is a folder, not a file', cause);
+  return fileInvalid('is_directory', key, 'is a folder, not a file', cause);
 }
 
 export function isNotDirectory(key: string, cause?: unknown): HoldfastError {
-  return fileError('file.not_directory', key, 'is a file, not a folder', cause);
+  return fileInvalid('not_directory', key, 'is a file, not a folder', cause);
 }
 
 export function isNotEmpty(key: string, cause?: unknown): HoldfastError {
-  return fileError('file.not_empty', key, 'is a folder that is not empty; remove its content first', cause);
+  return fileInvalid('not_empty', key, 'is a folder that is not empty; remove its content first', cause);
 }
 
 /** Sizes in bytes. */
 export function isTooLarge(key: string, size: number, limit: number): HoldfastError {
-  return fileError('file.too_large', key, `has ${size} bytes; the limit for reading and writing is ${limit}`);
+  return fileInvalid('too_large', key, `has ${size} bytes; the limit for reading and writing is ${limit}`);
 }
 
 export function hasChanged(key: string): HoldfastError {
@@ -46,9 +46,38 @@ export function cleanupFailed(causes: readonly unknown[]): HoldfastError {
   });
 }
 
+/** Reasons of `file.invalid`. */
+type FileReason =
+  | 'is_directory'
+  | 'not_directory'
+  | 'is_link'
+  | 'not_empty'
+  | 'binary'
+  | 'too_large'
+  | 'content'
+  | 'range_empty';
+
+/** Reasons of `path.invalid`; none for a path that is badly formed. */
+type PathReason = 'escape' | 'protected';
+
+/** The file is not of the kind that the operation needs. */
+export function fileInvalid(reason: FileReason, key: string, what: string, cause?: unknown): HoldfastError {
+  return fileError('file.invalid', key, what, cause, { reason });
+}
+
+export function pathInvalid(reason: PathReason, key: string, what: string, cause?: unknown): HoldfastError {
+  return fileError('path.invalid', key, what, cause, { reason });
+}
+
 /** An error about one path. The message uses workspace paths, never host paths. */
-export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
-  return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });
+export function fileError(
+  code: string,
+  key: string,
+  what: string,
+  cause?: unknown,
+  data: JsonObject = {},
+): HoldfastError {
+  return new HoldfastError(code, `\`${showPath(key)}\` ${what}.`, { data: { ...data, path: key }, cause });
 }
 
 /** A file that could not be recovered after a crash because it was changed in the meantime. */
@@ -61,9 +90,14 @@ export interface Conflict {
 export function recoveryConflict(conflicts: readonly Conflict[]): HoldfastError {
   const kept = conflicts.some((conflict) => conflict.kept !== null);
   return new HoldfastError(
-    'file.recovery_conflict',
+    'file.conflict',
     `Recovery after a crash left these files unchanged, because they were changed in the meantime: ${listConflicts(conflicts)}.${kept ? ' The expected content is in the files in parentheses. Compare, then remove those files.' : ''}`,
-    { data: { conflicts: conflicts.map((conflict) => ({ path: conflict.key, kept: conflict.kept })) } },
+    {
+      data: {
+        reason: 'recovery',
+        conflicts: conflicts.map((conflict) => ({ path: conflict.key, kept: conflict.kept })),
+      },
+    },
   );
 }
 

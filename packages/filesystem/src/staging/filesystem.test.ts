@@ -113,27 +113,27 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     { code: 'file.missing', run: (view) => view.remove('a.txt/none') },
     { code: 'file.missing', run: (view) => paths(view, 'none') },
     { code: 'file.missing', run: (view) => view.remove('none') },
-    { code: 'file.is_directory', run: (view) => view.read('folder') },
-    { code: 'file.is_directory', run: (view) => view.read('') },
-    { code: 'file.is_directory', run: (view) => view.write('folder', '') },
-    { code: 'file.is_directory', run: (view) => view.write('/', '') },
-    { code: 'file.not_directory', run: (view) => view.list('a.txt') },
-    { code: 'file.not_directory', run: (view) => view.write('a.txt/b', '') },
-    { code: 'file.not_directory', run: (view) => view.makeDirectory('a.txt') },
-    { code: 'file.not_directory', run: (view) => view.makeDirectory('a.txt/b') },
-    { code: 'file.not_empty', run: (view) => view.remove('folder') },
-    { code: 'file.too_large', run: (view) => view.read('large') },
-    { code: 'file.too_large', run: (view) => view.write('b', '12345678901') },
-    { code: 'file.binary', run: (view) => view.readText('binary') },
-    { code: 'file.binary', run: (view) => view.readText('nul') },
-    { code: 'file.invalid_content', run: (view) => view.write('b', '\ud800') },
-    { code: 'file.invalid_content', run: (view) => view.write('b', JSON.parse('1')) },
-    { code: 'path.escape', run: (view) => view.resolve('../x') },
-    { code: 'path.escape', run: (view) => view.stat('a/../../x') },
+    { code: 'file.invalid', reason: 'is_directory', run: (view) => view.read('folder') },
+    { code: 'file.invalid', reason: 'is_directory', run: (view) => view.read('') },
+    { code: 'file.invalid', reason: 'is_directory', run: (view) => view.write('folder', '') },
+    { code: 'file.invalid', reason: 'is_directory', run: (view) => view.write('/', '') },
+    { code: 'file.invalid', reason: 'not_directory', run: (view) => view.list('a.txt') },
+    { code: 'file.invalid', reason: 'not_directory', run: (view) => view.write('a.txt/b', '') },
+    { code: 'file.invalid', reason: 'not_directory', run: (view) => view.makeDirectory('a.txt') },
+    { code: 'file.invalid', reason: 'not_directory', run: (view) => view.makeDirectory('a.txt/b') },
+    { code: 'file.invalid', reason: 'not_empty', run: (view) => view.remove('folder') },
+    { code: 'file.invalid', reason: 'too_large', run: (view) => view.read('large') },
+    { code: 'file.invalid', reason: 'too_large', run: (view) => view.write('b', '12345678901') },
+    { code: 'file.invalid', reason: 'binary', run: (view) => view.readText('binary') },
+    { code: 'file.invalid', reason: 'binary', run: (view) => view.readText('nul') },
+    { code: 'file.invalid', reason: 'content', run: (view) => view.write('b', '\ud800') },
+    { code: 'file.invalid', reason: 'content', run: (view) => view.write('b', JSON.parse('1')) },
+    { code: 'path.invalid', reason: 'escape', run: (view) => view.resolve('../x') },
+    { code: 'path.invalid', reason: 'escape', run: (view) => view.stat('a/../../x') },
     { code: 'path.invalid', run: (view) => view.write('a\u0000', '') },
-    { code: 'path.protected', run: (view) => view.remove('') },
-    { code: 'path.protected', run: (view) => view.write('holdfast.lock', '') },
-  ])('$code: $run', ({ code, run }) =>
+    { code: 'path.invalid', reason: 'protected', run: (view) => view.remove('') },
+    { code: 'path.invalid', reason: 'protected', run: (view) => view.write('holdfast.lock', '') },
+  ])('$code: $run', ({ code, reason, run }) =>
     withFiles(
       {
         'a.txt': '',
@@ -146,7 +146,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
         const { view } = resource.begin('c1');
         // With the writing half of a call, so that the committed reader is seen to answer the same.
         for (const filesystem of [view, { ...view, ...resource.readOnly }]) {
-          await expect(run(filesystem)).rejects.toMatchObject({ code });
+          await expect(run(filesystem)).rejects.toMatchObject({ code, reason });
         }
       },
       { maxFileBytes: 10 },
@@ -304,7 +304,10 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     withFiles({}, async (resource) => {
       const { view } = resource.begin('c1');
       const results = await Promise.allSettled([view.write('a', ''), view.write('a/b', '')]);
-      expect(results).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'file.not_directory' } }]);
+      expect(results).toMatchObject([
+        { status: 'fulfilled' },
+        { reason: { code: 'file.invalid', reason: 'not_directory' } },
+      ]);
     }));
 
   test('returns copies, so changing them changes no file', () =>

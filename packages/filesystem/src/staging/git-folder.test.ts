@@ -59,7 +59,10 @@ test('nothing below `.git` is changed, in any spelling', async () => {
   await eachFilesystem(async (view) => {
     for (const path of paths) {
       for (const [what, change] of Object.entries(changes)) {
-        await expect(change(view(), path), `${what} ${path}`).rejects.toMatchObject({ code: 'path.protected' });
+        await expect(change(view(), path), `${what} ${path}`).rejects.toMatchObject({
+          code: 'path.invalid',
+          reason: 'protected',
+        });
       }
     }
     for (const path of ['.git.', '.git ', '.git./config', '.git. . /config']) {
@@ -73,7 +76,7 @@ test('nor through a link', async () => {
     if (on === 'memory') return;
     for (const path of ['store/config', 'store/hooks/new', 'work/.git', 'work/.git/x', 'STORE/../store/config']) {
       for (const change of Object.values(changes)) {
-        await expect(change(view(), path), path).rejects.toMatchObject({ code: 'path.protected' });
+        await expect(change(view(), path), path).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
       }
     }
     await view().write('work/a.txt', 'x');
@@ -84,7 +87,7 @@ test('nor a repository under another name', async () => {
   await eachFilesystem(async (view) => {
     for (const path of ['.bare/config', '.bare/hooks/x', '.bare/worktrees/a/config', '.bare/HEAD', 'linked/config']) {
       for (const change of Object.values(changes)) {
-        await expect(change(view(), path), path).rejects.toMatchObject({ code: 'path.protected' });
+        await expect(change(view(), path), path).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
       }
     }
   });
@@ -100,7 +103,7 @@ test.each([
   await eachFilesystem(async (view) => {
     const one = view();
     for (const part of parts) await one.write(part, 'x');
-    await expect(one.write(last, 'x')).rejects.toMatchObject({ code: 'path.protected' });
+    await expect(one.write(last, 'x')).rejects.toMatchObject({ code: 'path.invalid', reason: 'protected' });
   });
 });
 

@@ -3,7 +3,7 @@ import { parentOf, parsePath } from '../paths/paths.ts';
 import { type Protection, refuseGit } from '../paths/protection.ts';
 import type { Landing, Location } from './backend.ts';
 import { contentVersion, toBytes } from './content.ts';
-import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from './errors.ts';
+import { fileInvalid, isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge, pathInvalid } from './errors.ts';
 import { findGitFolder } from './git-folder.ts';
 import type { Ground } from './ground.ts';
 import { layOver } from './layers.ts';
@@ -154,8 +154,8 @@ export class Overlay implements Ground {
 
   async #remove(path: string): Promise<void> {
     const { key, link } = await this.#locateForWrite(path);
-    if (key === '') throw fileError('path.protected', key, 'is the root of the workspace and cannot be removed');
-    if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove the target instead`);
+    if (key === '') throw pathInvalid('protected', key, 'is the root of the workspace and cannot be removed');
+    if (link) throw fileInvalid('is_link', path, `is a link to \`${key}\`; remove the target instead`);
     const type = await this.content.typeOf(key);
     if (type === undefined) throw isMissing(key);
     if (type === 'directory' && (await this.content.list(key)).length > 0) throw isNotEmpty(key);

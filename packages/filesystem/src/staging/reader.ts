@@ -4,7 +4,7 @@ import { isAddressable, joinKey, nameOf, parsePath } from '../paths/paths.ts';
 import type { Protection } from '../paths/protection.ts';
 import type { Backend, BackendEntry, BackendStat, Location } from './backend.ts';
 import { contentVersion, toText } from './content.ts';
-import { fileError, isMissing } from './errors.ts';
+import { fileInvalid, isMissing } from './errors.ts';
 
 /** The source of a reader: the committed files, or those with a call's overlay. */
 export interface Source {
@@ -59,7 +59,7 @@ async function toFileStat(backend: Backend, key: string, { type, size, stamp }: 
     return { type, size: bytes.length, version: await contentVersion(bytes) };
   } catch (error) {
     // Too large for any tool to have read or written: size and times suffice to detect a change.
-    if (isHoldfastError(error) && error.code === 'file.too_large') {
+    if (isHoldfastError(error) && error.reason === 'too_large') {
       return { type, size, version: `large-${stamp}` };
     }
     throw error;
@@ -92,7 +92,7 @@ export function createReader(source: Source, protection: Protection): Filesystem
       const { key } = await source.locate(path);
       const bytes = await source.read(key);
       const text = toText(bytes);
-      if (text === undefined) throw fileError('file.binary', key, `is not UTF-8 text (${bytes.length} bytes)`);
+      if (text === undefined) throw fileInvalid('binary', key, `is not UTF-8 text (${bytes.length} bytes)`);
       return text;
     },
     async list(path) {

@@ -1,4 +1,5 @@
 import { type Filesystem, isHoldfastError, type ToolContext, type ToolResult, toolError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 
 /**
  * Runs a file tool on the call's filesystem. An error of the filesystem becomes the tool's own failure, with the same code, its message and
@@ -17,13 +18,14 @@ export async function useFilesystem<Value>(
     return await run(filesystem);
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
-    const next = advice.get(error.code);
-    return toolError(next === undefined ? error.message : `${error.message} ${next}`, { code: error.code });
+    const { code, reason, message } = error;
+    const next = advice.get(describeCode({ code, reason }));
+    return toolError(next === undefined ? message : `${message} ${next}`, { code, reason });
   }
 }
 
 const advice: ReadonlyMap<string, string> = new Map([
   ['file.missing', 'Find existing files with `list_files` or `glob_files`.'],
-  ['file.is_directory', 'List its content with `list_files`.'],
-  ['file.binary', 'It cannot be read, searched or edited as text.'],
+  ['file.invalid: is_directory', 'List its content with `list_files`.'],
+  ['file.invalid: binary', 'It cannot be read, searched or edited as text.'],
 ]);

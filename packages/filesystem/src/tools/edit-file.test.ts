@@ -19,28 +19,36 @@ test.each([
 
 test.each([
   {
-    code: 'edit.not_found',
+    code: 'edit.invalid',
+    reason: 'not_found',
     input: { oldText: '\treturn item.length', newText: '' },
     text: 'The most similar line is 4: `return items.length;`',
   },
   {
-    code: 'edit.not_found',
+    code: 'edit.invalid',
+    reason: 'not_found',
     input: { oldText: 'zzzzzzzz', newText: '' },
     text: 'does not occur in `a.js`. Give the text',
   },
   {
-    code: 'edit.ambiguous',
+    code: 'edit.invalid',
+    reason: 'ambiguous',
     input: { oldText: 'total', newText: 'sum' },
     text: 'occurs 2 times in `a.js`, on lines 3, 6',
   },
-  { code: 'edit.no_change', input: { oldText: 'total', newText: 'total' }, text: 'the same' },
+  { code: 'edit.invalid', reason: 'no_change', input: { oldText: 'total', newText: 'total' }, text: 'the same' },
   { code: 'file.missing', input: { path: 'b.js', oldText: 'a', newText: 'b' }, text: '`b.js`' },
-  { code: 'file.binary', input: { path: 'x.bin', oldText: 'a', newText: 'b' }, text: '3 bytes' },
-  { code: 'path.protected', input: { path: 'holdfast.lock', oldText: 'a', newText: 'b' }, text: '`holdfast.lock`' },
-])('$code: $input', async ({ code, input, text }) => {
+  { code: 'file.invalid', reason: 'binary', input: { path: 'x.bin', oldText: 'a', newText: 'b' }, text: '3 bytes' },
+  {
+    code: 'path.invalid',
+    reason: 'protected',
+    input: { path: 'holdfast.lock', oldText: 'a', newText: 'b' },
+    text: '`holdfast.lock`',
+  },
+])('$code: $input', async ({ code, reason, input, text }) => {
   const resource = memoryFilesystem({ 'a.js': source, 'x.bin': new Uint8Array([0, 1, 2]), 'holdfast.lock': 'a' });
   const { result } = await callTool(resource, 'edit_file', { path: 'a.js', ...input });
-  expect(result).toMatchObject({ success: false, code });
+  expect(result).toMatchObject({ success: false, code, reason });
   expect(result.message).toContain(text);
   expect(await resource.readOnly.readText('a.js')).toBe(source);
 });
@@ -86,13 +94,13 @@ test.each([
     oldText: '}\n\nmore',
     text: 'Its first 2 lines are lines 10 to 11, but then the file ends',
   },
-])('edit.not_found says what differs: $what', async ({ oldText, text }) => {
+])('edit.invalid: not_found says what differs: $what', async ({ oldText, text }) => {
   const { result } = await callTool(memoryFilesystem({ 'a.js': code }), 'edit_file', {
     path: 'a.js',
     oldText,
     newText: '',
   });
-  expect(result).toMatchObject({ success: false, code: 'edit.not_found', value: null });
+  expect(result).toMatchObject({ success: false, code: 'edit.invalid', reason: 'not_found', value: null });
   expect(result.message).toContain(text);
 });
 
@@ -102,11 +110,11 @@ test('empty lines alone do not count as similar', async () => {
   expect(result.message).toBe('`oldText` does not occur in `a.txt`. Give the text exactly as it is in the file.');
 });
 
-test('edit.not_found is short and fast for a large file', async () => {
+test('edit.invalid: not_found is short and fast for a large file', async () => {
   const resource = memoryFilesystem({ 'a.txt': `${'x '.repeat(4000)}\n`.repeat(300) });
   const oldText = `${'x  '.repeat(4000)}\n`.repeat(200);
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText: '' });
-  expect(result.code).toBe('edit.not_found');
+  expect(result).toMatchObject({ code: 'edit.invalid', reason: 'not_found' });
   expect(result.message.length).toBeLessThan(2500);
   const lines = `${'x '.repeat(100)}\n`.repeat(3000);
   const longer = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: lines, newText: '' });

@@ -36,7 +36,10 @@ export const editFile: Tool = defineTool({
       const text = await filesystem.readText(path);
       const [wanted, replacement] = [toLineEndsOf(text, oldText), toLineEndsOf(text, newText)];
       if (wanted === replacement) {
-        return toolError('`oldText` and `newText` are the same; nothing was changed.', { code: 'edit.no_change' });
+        return toolError('`oldText` and `newText` are the same; nothing was changed.', {
+          code: 'edit.invalid',
+          reason: 'no_change',
+        });
       }
       const offsets = findAll(text, wanted);
       const [first] = offsets;
@@ -49,7 +52,7 @@ export const editFile: Tool = defineTool({
           ]
             .flat()
             .join(' '),
-          { code: 'edit.not_found' },
+          { code: 'edit.invalid', reason: 'not_found' },
         );
       }
       const shownLines = showLines(text, offsets);
@@ -57,7 +60,7 @@ export const editFile: Tool = defineTool({
         return toolError(
           `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on ${shownLines}. ` +
             'Include more of the surrounding text, or set `replaceAll`.',
-          { code: 'edit.ambiguous' },
+          { code: 'edit.invalid', reason: 'ambiguous' },
         );
       }
       await filesystem.write(path, text.split(wanted).join(replacement));

@@ -11,8 +11,8 @@ import { writeFile } from './write-file.ts';
  * The tools on the resource `filesystem`: `list_files`, `read_file`, `write_file`, `edit_file`, `delete_file`, `glob_files`, `grep_files`.
  * None is dangerous: writes are staged, and dropped if the call does not succeed.
  *
- * Failures keep the filesystem's codes (`file.*`, `path.*`) and add `filesystem.missing`, `read.range_empty`, `edit.not_found`,
- * `edit.ambiguous`, `edit.no_change`, `glob.invalid`, `grep.pattern_invalid`, `grep.pattern_unsafe`, `grep.timed_out`.
+ * Failures keep the filesystem's codes (`file.*`, `path.*`) and add `filesystem.missing`, `edit.invalid` and
+ * `pattern.invalid`.
  */
 export function fileTools(): readonly Tool[] {
   return [listFiles, readFile, writeFile, editFile, deleteFile, globFiles, grepFiles];

@@ -22,7 +22,7 @@ test('list_files lists one folder', async () => {
 test('list_files says that a folder is empty, missing or a file', async () => {
   expect((await callTool(memoryFilesystem(), 'list_files', {})).result.message).toBe('The folder `/` is empty.');
   expect((await callTool(resource, 'list_files', { path: 'x' })).result.code).toBe('file.missing');
-  expect((await callTool(resource, 'list_files', { path: '.env' })).result.code).toBe('file.not_directory');
+  expect((await callTool(resource, 'list_files', { path: '.env' })).result.reason).toBe('not_directory');
 });
 
 test.each(['list_files', 'glob_files'])(
@@ -76,17 +76,17 @@ test('glob_files finds a file whose name looks like a pattern', async () => {
 });
 
 test.each([
-  { code: 'glob.invalid', pattern: '[a' },
-  { code: 'glob.invalid', pattern: 'a\\*' },
-  { code: 'glob.invalid', pattern: '*a*a*a*b' },
-  { code: 'glob.invalid', pattern: '**/a/**/a/**/a/**' },
-  { code: 'glob.invalid', pattern: '{a,b}{a,b}{a,b}{a,b}' },
-  { code: 'glob.invalid', pattern: 'x'.repeat(501) },
-  { code: 'path.escape', pattern: '../*' },
-  { code: 'path.escape', pattern: '~/*' },
-  { code: 'path.protected', pattern: '.holdfast/**' },
-])('glob_files answers $code to $pattern', async ({ code, pattern }) => {
-  expect((await callTool(resource, 'glob_files', { pattern })).result).toMatchObject({ success: false, code });
+  { code: 'pattern.invalid', reason: 'glob', pattern: '[a' },
+  { code: 'pattern.invalid', reason: 'glob', pattern: 'a\\*' },
+  { code: 'pattern.invalid', reason: 'glob', pattern: '*a*a*a*b' },
+  { code: 'pattern.invalid', reason: 'glob', pattern: '**/a/**/a/**/a/**' },
+  { code: 'pattern.invalid', reason: 'glob', pattern: '{a,b}{a,b}{a,b}{a,b}' },
+  { code: 'pattern.invalid', reason: 'glob', pattern: 'x'.repeat(501) },
+  { code: 'path.invalid', reason: 'escape', pattern: '../*' },
+  { code: 'path.invalid', reason: 'escape', pattern: '~/*' },
+  { code: 'path.invalid', reason: 'protected', pattern: '.holdfast/**' },
+])('glob_files answers $code to $pattern', async ({ code, reason, pattern }) => {
+  expect((await callTool(resource, 'glob_files', { pattern })).result).toMatchObject({ success: false, code, reason });
 });
 
 test('glob_files stops when it is told to', async () => {

@@ -22,12 +22,14 @@ const maxBraces = 3;
  * Compiles a pattern of `*`, `?`, `**`, `[a-z]` and `{a,b}`; anything else is literal. A pattern without `/` matches names in any folder;
  * one with a leading `/` starts at the root. Names with a leading dot match too.
  *
- * @throws HoldfastError `glob.invalid`, `path.escape`, `path.invalid`.
+ * @throws HoldfastError `pattern.invalid`, `path.invalid`.
  */
 export function compileGlob(pattern: string): Glob {
   const problem = findProblem(pattern);
   if (problem !== undefined) {
-    throw new HoldfastError('glob.invalid', `The pattern \`${showPath(pattern)}\` ${problem}.`, { data: { pattern } });
+    throw new HoldfastError('pattern.invalid', `The pattern \`${showPath(pattern)}\` ${problem}.`, {
+      data: { reason: 'glob', pattern },
+    });
   }
   const key = parsePath(pattern);
   const anywhere = !pattern.includes('/');
@@ -42,10 +44,10 @@ export function compileGlob(pattern: string): Glob {
     return { base, folder: key, matches: (candidate) => matches(candidate) };
   } catch (cause) {
     throw new HoldfastError(
-      'glob.invalid',
+      'pattern.invalid',
       `The pattern \`${showPath(pattern)}\` has an unclosed bracket. Use \`?\` for any one character.`,
       {
-        data: { pattern },
+        data: { reason: 'glob', pattern },
         cause,
       },
     );

@@ -63,26 +63,26 @@ test('searches only the beginning of a long line with an expression that repeats
 });
 
 test.each([
-  { code: 'grep.pattern_invalid', input: { pattern: 'f(' } },
-  { code: 'grep.pattern_invalid', input: { pattern: '*' } },
-  { code: 'grep.pattern_invalid', input: { pattern: 'a\nb' } },
-  { code: 'grep.pattern_invalid', input: { pattern: 'a\nb', literal: true } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(a+)+b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(?:a|aa)*b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '((a?)b){20}' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(x(a*)){2,}' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(?<n>a*)*' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(a)\\1' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(?<n>a)\\k<n>' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: 'a*a*a*a*b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: '(a|a)(a|a)(a|a)(a|a)(a|a)b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: 'a?a?a?a?a?b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: `${'x'.repeat(200)}.` } },
-  { code: 'glob.invalid', input: { pattern: 'a', glob: 'a\\b' } },
+  { code: 'pattern.invalid', reason: 'syntax', input: { pattern: 'f(' } },
+  { code: 'pattern.invalid', reason: 'syntax', input: { pattern: '*' } },
+  { code: 'pattern.invalid', reason: 'syntax', input: { pattern: 'a\nb' } },
+  { code: 'pattern.invalid', reason: 'syntax', input: { pattern: 'a\nb', literal: true } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(a+)+b' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(?:a|aa)*b' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '((a?)b){20}' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(x(a*)){2,}' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(?<n>a*)*' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(a)\\1' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(?<n>a)\\k<n>' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: 'a*a*a*a*b' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: '(a|a)(a|a)(a|a)(a|a)(a|a)b' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: 'a?a?a?a?a?b' } },
+  { code: 'pattern.invalid', reason: 'unsafe', input: { pattern: `${'x'.repeat(200)}.` } },
+  { code: 'pattern.invalid', reason: 'glob', input: { pattern: 'a', glob: 'a\\b' } },
   { code: 'file.missing', input: { pattern: 'a', path: 'none' } },
-  { code: 'path.protected', input: { pattern: 'a', path: '.holdfast' } },
-])('$code: $input', async ({ code, input }) => {
-  expect((await callTool(resource, 'grep_files', input)).result).toMatchObject({ success: false, code });
+  { code: 'path.invalid', reason: 'protected', input: { pattern: 'a', path: '.holdfast' } },
+])('$code: $input', async ({ code, reason, input }) => {
+  expect((await callTool(resource, 'grep_files', input)).result).toMatchObject({ success: false, code, reason });
 });
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
   expect((await callTool(resource, 'grep_files', { pattern })).result.success).toBe(true);
 });
 
-test('grep.pattern_invalid explains the problem', async () => {
+test('pattern.invalid: syntax explains the problem', async () => {
   const { result } = await callTool(resource, 'grep_files', { pattern: 'f(' });
   expect(result.message).toBe(
     'Invalid regular expression `f(`: unterminated group. Set `literal` to search for it as plain text.',
@@ -126,9 +126,9 @@ test('many files are searched in the order of their paths', async () => {
   expect(rendered).toBe(paths.map((path) => `${path}:1: x`).join('\n'));
 });
 
-test('grep.timed_out: a search that has no time left gives up', async () => {
+test('pattern.invalid: timed_out: a search that has no time left gives up', async () => {
   const { result } = await callTool(resource, 'grep_files', { pattern: 'a' }, { remainingMs: 0 });
-  expect(result).toMatchObject({ success: false, code: 'grep.timed_out' });
+  expect(result).toMatchObject({ success: false, code: 'pattern.invalid', reason: 'timed_out' });
 });
 
 test('stops at its signal', async () => {

@@ -7,6 +7,7 @@ import {
   type ToolContext,
   toolOk,
 } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { toText } from '../staging/content.ts';
 import { useFilesystem } from './context.ts';
@@ -100,11 +101,11 @@ async function readIfPossible(filesystem: Filesystem, path: string): Promise<Con
     return text === undefined ? { type: 'binary' } : { type: 'text', text };
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
-    switch (error.code) {
+    switch (describeCode(error)) {
       case 'file.missing':
         // Deleted since it was listed.
         return undefined;
-      case 'file.too_large':
+      case 'file.invalid: too_large':
         return { type: 'too large' };
       case 'file.unreadable':
         return { type: 'unreadable' };
@@ -130,7 +131,9 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
   function addLine(path: string, line: number, text: string): void {
     // The signal cannot fire during synchronous work, so check the remaining time.
     if (deadline.remainingMs() <= 0) {
-      throw new HoldfastError('grep.timed_out', 'The search timed out. Narrow it with `path` or `glob`.');
+      throw new HoldfastError('pattern.invalid', 'The search timed out. Narrow it with `path` or `glob`.', {
+        data: { reason: 'timed_out' },
+      });
     }
     const cut = text.length > pattern.maxLineLength;
     if (cut) cutLines += 1;

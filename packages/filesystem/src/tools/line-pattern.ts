@@ -15,7 +15,7 @@ const maxChoices = 4;
 // noticeable time.
 const maxLineLengths = [2000, 2000, 500, 150];
 
-/** Finds `text` literally. @throws HoldfastError `grep.pattern_invalid` for several lines. */
+/** Finds `text` literally. @throws HoldfastError `pattern.invalid` for several lines. */
 export function textPattern(text: string, ignoreCase: boolean): LinePattern {
   checkOneLine(text);
   const wanted = ignoreCase ? text.toLowerCase() : text;
@@ -29,7 +29,7 @@ export function textPattern(text: string, ignoreCase: boolean): LinePattern {
  * A regular expression from a model, restricted so that it cannot run forever: at most 200 characters, 3 repetitions and 4 alternatives, no
  * back reference, and no repeated group that contains a repetition or an alternative.
  *
- * @throws HoldfastError `grep.pattern_invalid`, `grep.pattern_unsafe`.
+ * @throws HoldfastError `pattern.invalid`.
  */
 export function regularExpression(source: string, ignoreCase: boolean): LinePattern {
   checkOneLine(source);
@@ -41,9 +41,9 @@ export function regularExpression(source: string, ignoreCase: boolean): LinePatt
     expression = new RegExp(source, ignoreCase ? 'iu' : 'u');
   } catch (cause) {
     throw new HoldfastError(
-      'grep.pattern_invalid',
+      'pattern.invalid',
       `Invalid regular expression \`${source}\`: ${readReason(cause)}. Set \`literal\` to search for it as plain text.`,
-      { data: { pattern: source }, cause },
+      { data: { reason: 'syntax', pattern: source }, cause },
     );
   }
   const repetitions = countRepetitions(source);
@@ -55,9 +55,9 @@ export function regularExpression(source: string, ignoreCase: boolean): LinePatt
 function checkOneLine(source: string): void {
   if (!source.includes('\n')) return;
   throw new HoldfastError(
-    'grep.pattern_invalid',
+    'pattern.invalid',
     'Lines are searched one at a time, so a pattern with a line break never matches. Search for one of the lines.',
-    { data: { pattern: source } },
+    { data: { reason: 'syntax', pattern: source } },
   );
 }
 
@@ -121,8 +121,8 @@ function countRepetitions(source: string): number {
 
 function unsafe(source: string, reason: string): HoldfastError {
   return new HoldfastError(
-    'grep.pattern_unsafe',
+    'pattern.invalid',
     `The pattern \`${source.slice(0, maxLength)}\` ${reason}, which could take very long. Use a simpler pattern, or set \`literal\`.`,
-    { data: { pattern: source.slice(0, maxLength) } },
+    { data: { reason: 'unsafe', pattern: source.slice(0, maxLength) } },
   );
 }

@@ -45,22 +45,33 @@ test('a line that is too long is cut, and the rest can be read', async () => {
 });
 
 test.each([
-  { code: 'file.binary', input: { path: 'picture.png' }, text: '7 bytes' },
+  { code: 'file.invalid', reason: 'binary', input: { path: 'picture.png' }, text: '7 bytes' },
   { code: 'file.missing', input: { path: 'none.txt' }, text: '`none.txt`' },
-  { code: 'path.escape', input: { path: '../a.txt' }, text: '`../a.txt`' },
-  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 4 }, text: 'it has only 3 lines.' },
-  { code: 'read.range_empty', input: { path: 'empty.txt', startLine: 2 }, text: 'it is empty.' },
-  { code: 'read.range_empty', input: { path: 'a.txt', startColumn: 5 }, text: 'line 1 has only 4 characters.' },
-  { code: 'file.missing', input: { path: 'none.txt' }, text: 'does not exist. Find existing files with `list_files`' },
-  { code: 'file.is_directory', input: { path: '.' }, text: 'is a folder, not a file. List its content with' },
+  { code: 'path.invalid', reason: 'escape', input: { path: '../a.txt' }, text: '`../a.txt`' },
+  { code: 'file.invalid', reason: 'range_empty', input: { path: 'a.txt', startLine: 4 }, text: 'it has only 3 lines.' },
+  { code: 'file.invalid', reason: 'range_empty', input: { path: 'empty.txt', startLine: 2 }, text: 'it is empty.' },
   {
-    code: 'read.range_empty',
+    code: 'file.invalid',
+    reason: 'range_empty',
+    input: { path: 'a.txt', startColumn: 5 },
+    text: 'line 1 has only 4 characters.',
+  },
+  { code: 'file.missing', input: { path: 'none.txt' }, text: 'does not exist. Find existing files with `list_files`' },
+  {
+    code: 'file.invalid',
+    reason: 'is_directory',
+    input: { path: '.' },
+    text: 'is a folder, not a file. List its content with',
+  },
+  {
+    code: 'file.invalid',
+    reason: 'range_empty',
     input: { path: 'a.txt', startLine: 3, endLine: 2 },
     text: '`endLine` 2 is before `startLine` 3',
   },
-])('$code: $input', async ({ code, input, text }) => {
+])('$code: $input', async ({ code, reason, input, text }) => {
   const { result } = await callTool(resource, 'read_file', input);
-  expect(result).toMatchObject({ success: false, code });
+  expect(result).toMatchObject({ success: false, code, reason });
   expect(result.message).toContain(text);
 });
 

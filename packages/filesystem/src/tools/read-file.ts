@@ -50,7 +50,7 @@ export const readFile: Tool = defineTool({
       const totalLines = lines.length;
       const reason = findEmptyRange({ lines, startLine, startColumn, endLine });
       if (reason !== undefined) {
-        return toolError(`Nothing to read in \`${key}\`: ${reason}.`, { code: 'read.range_empty' });
+        return toolError(`Nothing to read in \`${key}\`: ${reason}.`, { code: 'file.invalid', reason: 'range_empty' });
       }
       const wanted = lines.slice(startLine - 1, endLine);
       const first = wanted[0] ?? '';

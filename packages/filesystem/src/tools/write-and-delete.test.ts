@@ -16,19 +16,22 @@ test('write_file creates, then replaces', async () => {
 
 test('delete_file removes a file, and a folder only when it is empty', async () => {
   const resource = memoryFilesystem({ 'a/b.txt': '' });
-  expect((await callTool(resource, 'delete_file', { path: 'a' })).result).toMatchObject({ code: 'file.not_empty' });
+  expect((await callTool(resource, 'delete_file', { path: 'a' })).result).toMatchObject({
+    code: 'file.invalid',
+    reason: 'not_empty',
+  });
   expect((await callTool(resource, 'delete_file', { path: './a/b.txt' })).result.message).toBe('Deleted `a/b.txt`.');
   expect((await callTool(resource, 'delete_file', { path: 'a' })).result.success).toBe(true);
   expect(await resource.readOnly.list('')).toEqual([]);
 });
 
 test.each([
-  { tool: 'write_file', input: { path: '.holdfast/x', content: '' }, code: 'path.protected' },
-  { tool: 'write_file', input: { path: 'a/b.txt/c', content: '' }, code: 'file.not_directory' },
-  { tool: 'write_file', input: { path: 'b', content: '\ud800' }, code: 'file.invalid_content' },
+  { tool: 'write_file', input: { path: '.holdfast/x', content: '' }, code: 'path.invalid', reason: 'protected' },
+  { tool: 'write_file', input: { path: 'a/b.txt/c', content: '' }, code: 'file.invalid', reason: 'not_directory' },
+  { tool: 'write_file', input: { path: 'b', content: '\ud800' }, code: 'file.invalid', reason: 'content' },
   { tool: 'delete_file', input: { path: 'none' }, code: 'file.missing' },
-  { tool: 'delete_file', input: { path: '.' }, code: 'path.protected' },
-])('$tool answers $code', async ({ tool, input, code }) => {
+  { tool: 'delete_file', input: { path: '.' }, code: 'path.invalid', reason: 'protected' },
+])('$tool answers $code', async ({ tool, input, code, reason }) => {
   const { result } = await callTool(memoryFilesystem({ 'a/b.txt': '' }), tool, input);
-  expect(result).toMatchObject({ success: false, code });
+  expect(result).toMatchObject({ success: false, code, reason });
 });

@@ -127,7 +127,8 @@ test('a long error is cut to its end', async () => {
 test('an ending signal is reported', async () => {
   await using project = await createScript('kill -SEGV $$');
   expect(await call(project)).toEqual({
-    code: 'tool.process.exited',
+    code: 'tool.process.lost',
+    reason: 'exited',
     message: 'The process of `count` ended by SIGSEGV before the call was complete.',
   });
 });
@@ -177,7 +178,7 @@ test('too much standard error kills it', async () => {
   await using project = await createScript('yes >&2');
   const told: string[] = [];
   const processes = { print: (text: string) => void told.push(text) };
-  expect(await call(project, { processes })).toMatchObject({ code: 'tool.process.flood' });
+  expect(await call(project, { processes })).toMatchObject({ code: 'tool.process.lost', reason: 'flood' });
   expect(told.join('').length).toBeLessThan(100_000);
 });
 
@@ -239,10 +240,11 @@ test('closing ends running calls and rejects later ones', async () => {
   await until(() => told.length > 0);
   await loaded.close();
   expect(await called).toEqual({
-    code: 'tool.process.closed',
+    code: 'tool.process.lost',
+    reason: 'closed',
     message: 'The process of `count` was ended by its host.',
   });
-  expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.process.closed' });
+  expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.process.lost', reason: 'closed' });
 });
 
 test.each(['count.tool.json', 'count.sh', 'words.txt'])(

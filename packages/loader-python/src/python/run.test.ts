@@ -214,7 +214,7 @@ describe.skipIf(!python.available)('with Python', () => {
     );
     const expected = ends.map(([name, , what]) => [
       name,
-      { code: 'tool.process.exited', message: expect.stringContaining(what) },
+      { code: 'tool.process.lost', reason: 'exited', message: expect.stringContaining(what) },
     ]);
     expect(called).toMatchObject(Object.fromEntries(expected));
   });
@@ -248,8 +248,8 @@ describe.skipIf(!python.available)('with Python', () => {
         more: { def: answer('{"type": "returned"}\\n1 2') },
       }),
     ).toMatchObject({
-      garbage: { code: 'tool.process.protocol' },
-      other: { code: 'tool.process.protocol' },
+      garbage: { code: 'tool.process.lost', reason: 'protocol' },
+      other: { code: 'tool.process.lost', reason: 'protocol' },
       more: { code: 'no JSON' },
     });
   });
@@ -355,7 +355,10 @@ if __name__ == '__main__': raise ValueError('not a program')`;
 
   test('too much output or printed text kills it', async () => {
     expect(await run('def work(): return "x" * 5000000')).toMatchObject({ code: 'tool.message.too_large' });
-    expect(await run('def work():\n  while True: print("x" * 100000)')).toMatchObject({ code: 'tool.process.flood' });
+    expect(await run('def work():\n  while True: print("x" * 100000)')).toMatchObject({
+      code: 'tool.process.lost',
+      reason: 'flood',
+    });
   });
 
   test('without a lock, a changed file does not run', async () => {

@@ -31,6 +31,7 @@ export type Ending =
       readonly value: Json;
       readonly excluded: boolean;
       readonly code?: string | undefined;
+      readonly reason?: string | undefined;
     }
   /** The function's result is not JSON. */
   | { readonly type: 'unfit'; readonly problem: string }
@@ -79,6 +80,7 @@ const childMessage: v.GenericSchema<unknown, ChildMessage> = v.variant('type', [
     value: json,
     excluded: v.boolean(),
     code: v.optional(text),
+    reason: v.optional(text),
   }),
   v.object({ ...answer, type: v.literal('unfit'), problem: text }),
   v.object({ ...answer, type: v.literal('threw'), error: thrown }),

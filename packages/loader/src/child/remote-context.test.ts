@@ -78,7 +78,7 @@ export async function run(input, context) {
     noContent: 'no content',
     surrogate: null,
     large: 'tool.message.too_large',
-    unfit: 'arguments.not_json',
+    unfit: 'arguments.invalid',
     many: 200,
     other: 'ok',
     otherValue: { a: 1 },
@@ -116,7 +116,7 @@ test.each([
 ] as const)('%s: a plan node sees its trace, unless it is too large', async (_tier, create) => {
   const tool = writeTool(`export function run(input, context) {
     try { return { trace: context.trace ?? null, frozen: Object.isFrozen(context.trace?.[0]?.value) }; }
-    catch (error) { return error.code + ' ' + error.data.reason; }
+    catch (error) { return error.code + ': ' + error.data.reason; }
   }`);
   const runner = closeLater(create());
   const entry = {
@@ -131,7 +131,7 @@ test.each([
   expect(await runner.run(tool, {}, testContext({ trace: [entry] }))).toEqual({ trace: [sent], frozen: true });
   expect(await runner.run(tool, {}, testContext())).toEqual({ trace: null, frozen: true });
   const large = { ...entry, value: 'x'.repeat(9 * 1024 * 1024) };
-  expect(await runner.run(tool, {}, testContext({ trace: [large] }))).toBe('context.absent too-large');
+  expect(await runner.run(tool, {}, testContext({ trace: [large] }))).toBe('context.absent: too_large');
 });
 
 test('the context of an ended call is unusable; its signal fires at the deadline', async () => {

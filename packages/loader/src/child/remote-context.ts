@@ -78,7 +78,7 @@ function explainAbsence(context: RemoteContext, isTraceTooLarge: boolean): Remot
     get(target, key, receiver) {
       if (key === 'trace' && isTraceTooLarge) {
         const message = `\`context.trace\` exceeds ${maxTraceLength} characters, the limit for a tool outside the host's process: reduce the inputs of its node, or load it with \`isolation: 'in-process'\`.`;
-        throw new HoldfastError('context.absent', message, { data: { property: key, reason: 'too-large' } });
+        throw new HoldfastError('context.absent', message, { data: { reason: 'too_large', property: key } });
       }
       if (!absent.has(key)) return Reflect.get(target, key, receiver);
       const message = `\`context.${String(key)}\` is not available outside the host's process. Use \`context.filesystem\` and \`context.call\`, or load the tool with \`isolation: 'in-process'\`.`;
@@ -92,7 +92,9 @@ function toSent(input: unknown): Parameters<HostRequests['ask']>[1][number] {
   if (typeof input === 'string') return input;
   const copied = copyJson(input);
   if (copied.ok) return copied.value;
-  throw new HoldfastError('arguments.not_json', `Cannot send the arguments of a nested call: ${copied.problem}.`);
+  throw new HoldfastError('arguments.invalid', `Cannot send the arguments of a nested call: ${copied.problem}.`, {
+    data: { reason: 'not_json' },
+  });
 }
 
 function createDeadline(remainingMs: number): Deadline {

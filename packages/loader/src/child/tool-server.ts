@@ -191,7 +191,7 @@ function toEnding(returned: unknown): Ending {
     const copied = copyJson(returned);
     return copied.ok ? { type: 'returned', value: copied.value } : { type: 'unfit', problem: copied.problem };
   }
-  const { success, message, value, excludeValueFromContext, code } = returned;
+  const { success, message, value, excludeValueFromContext, code, reason } = returned;
   const copied = copyJson(value);
   if (!copied.ok) return { type: 'unfit', problem: copied.problem };
   return {
@@ -201,5 +201,6 @@ function toEnding(returned: unknown): Ending {
     value: copied.value,
     excluded: excludeValueFromContext === true,
     code: code === undefined ? undefined : String(code),
+    reason: reason === undefined ? undefined : String(reason),
   };
 }

@@ -25,28 +25,40 @@ export function notFunction({ file, metadata }: PinnedTool): HoldfastError {
   return new HoldfastError('tool.function.not_function', message, { data: { file } });
 }
 
-/** HoldfastError `tool.process.<word>`; `what` completes "The process of …". */
-export function processFailure({ metadata: { name } }: PinnedTool, word: string, what: string): HoldfastError {
-  return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
+/** Reasons of `tool.process.lost`. */
+type LostReason = 'exited' | 'memory' | 'stuck' | 'unresponsive' | 'protocol' | 'flood' | 'closed' | 'unreadable';
+
+/** HoldfastError `tool.process.lost`; `what` completes "The process of …". */
+export function processLost({ metadata: { name } }: PinnedTool, reason: LostReason, what: string): HoldfastError {
+  return new HoldfastError('tool.process.lost', `The process of \`${name}\` ${what}.`, {
+    data: { reason, tool: name },
+  });
 }
 
-/** HoldfastError `tool.process.closed`, for a call after the host closed the tool. */
+/** HoldfastError `tool.process.not_started`. */
+export function processNotStarted({ metadata: { name } }: PinnedTool, why: string): HoldfastError {
+  return new HoldfastError('tool.process.not_started', `The process of \`${name}\` ${why}.`, { data: { tool: name } });
+}
+
+/** HoldfastError `tool.process.lost`, for a call after the host closed the tool. */
 export function calledTooLate({ name }: PinnedTool['metadata']): HoldfastError {
-  return new HoldfastError('tool.process.closed', `\`${name}\` was called after its host closed it.`);
+  return new HoldfastError('tool.process.lost', `\`${name}\` was called after its host closed it.`, {
+    data: { reason: 'closed' },
+  });
 }
 
-/** HoldfastError `tool.process.exited`; `how` in words, such as `with code 3`. */
+/** HoldfastError `tool.process.lost`; `how` in words, such as `with code 3`. */
 export function processExited(tool: PinnedTool, how: string): HoldfastError {
-  return processFailure(tool, 'exited', `ended ${how} before the call was complete`);
+  return processLost(tool, 'exited', `ended ${how} before the call was complete`);
 }
 
 /** Converts the end of a process to the error of its call. */
 export function describeEnd(tool: PinnedTool, end: ChildEnd): HoldfastError {
   switch (end.type) {
     case 'not-started':
-      return processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
+      return processNotStarted(tool, `could not be started: ${end.reason}`);
     case 'out-of-memory':
-      return processFailure(tool, 'memory', 'exceeded its memory limit');
+      return processLost(tool, 'memory', 'exceeded its memory limit');
     case 'exited':
       return processExited(tool, end.how);
   }
@@ -61,9 +73,9 @@ export function readAnswer(
     case 'returned':
       return { value: answer.value };
     case 'result': {
-      const { success, message, value, excluded, code } = answer;
+      const { success, message, value, excluded, code, reason } = answer;
       if (success) return { value: toolOk<Json>(value, message, { excludeValueFromContext: excluded }) };
-      return { value: toolError(message, { value, ...(code === undefined ? {} : { code }) }) };
+      return { value: toolError(message, { value, code, reason }) };
     }
     case 'unfit':
       return { value: unfit(answer.problem) };
@@ -75,7 +87,7 @@ export function readAnswer(
       return { reason: importFailed(tool, answer.error.message, fromThrownMessage(answer.error)) };
     case 'stuck': {
       const message = `\`${tool.metadata.name}\` waits for something that can never happen, and will never answer.`;
-      return { reason: new HoldfastError('tool.process.stuck', message) };
+      return { reason: new HoldfastError('tool.process.lost', message, { data: { reason: 'stuck' } }) };
     }
   }
 }

@@ -78,7 +78,8 @@ function sleepTime(): string {
 const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   async exit({ run }) {
     await expect(run('export function run() { process.exit(0); }')).rejects.toMatchObject({
-      code: 'tool.process.exited',
+      code: 'tool.process.lost',
+      reason: 'exited',
       message: expect.stringContaining('with code 0'),
     });
   },
@@ -88,7 +89,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   async heap({ run, tier }) {
     const before = process.memoryUsage.rss();
     const source = 'export function run() { const all = []; for (;;) all.push(new Array(100_000).fill(all.length)); }';
-    await expect(run(source)).rejects.toMatchObject({ code: 'tool.process.memory' });
+    await expect(run(source)).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'memory' });
     if (tier !== 'worker') expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
   },
   async globals({ run }) {
@@ -107,9 +108,9 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   },
   async silence({ run }) {
     const source = 'export async function run() { await new Promise(() => {}); }';
-    await expect(run(source)).rejects.toMatchObject({ code: 'tool.process.stuck' });
+    await expect(run(source)).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'stuck' });
     const top = 'await new Promise(() => {});\nexport function run() {}';
-    await expect(run(top)).rejects.toMatchObject({ code: 'tool.process.stuck' });
+    await expect(run(top)).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'stuck' });
   },
   async environment({ run }) {
     process.env['HOLDFAST_TEST_SECRET'] = 's3cret';
@@ -133,7 +134,8 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   },
   async crash({ run }) {
     await expect(run('export function run() { process.abort(); }')).rejects.toMatchObject({
-      code: 'tool.process.exited',
+      code: 'tool.process.lost',
+      reason: 'exited',
     });
   },
   async memory({ runner, context }) {
@@ -161,7 +163,8 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
         return 1;
       }`;
     await expect(run(source.replace('return 1', 'process.exit(1)'))).rejects.toMatchObject({
-      code: 'tool.process.exited',
+      code: 'tool.process.lost',
+      reason: 'exited',
     });
     await until(() => findPrograms(seconds).length === 0);
     expect(await run(source)).toBe(1);

@@ -117,9 +117,9 @@ test('a process that becomes ready after its call ended serves the next one, and
 });
 
 test.each([
-  { how: 'ends', code: 'tool.process.exited' },
-  { how: 'is silent', code: 'tool.process.unresponsive' },
-  { how: 'sends something else first', code: 'tool.process.protocol' },
+  { how: 'ends', code: 'tool.process.lost', reason: 'exited' },
+  { how: 'is silent', code: 'tool.process.lost', reason: 'unresponsive' },
+  { how: 'sends something else first', code: 'tool.process.lost', reason: 'protocol' },
 ] as const)('a process that $how before it is ready starts no call', async ({ how, code }) => {
   const { launch, children } = testChildren({ ready: false });
   const clock = testClock();

@@ -12,7 +12,8 @@ import {
   importFailed,
   notFunction,
   processExited,
-  processFailure,
+  processLost,
+  processNotStarted,
   unfit,
 } from './failures.ts';
 import { backgroundClock } from './pool.ts';
@@ -67,7 +68,7 @@ export function createProgramRunner(
       if (closing.signal.aborted) throw calledTooLate(tool.metadata);
       const result = run(tool, input, context).catch((thrown: unknown) => {
         const isClosed = closing.signal.aborted && thrown === closing.signal.reason;
-        throw isClosed ? processFailure(tool, 'closed', 'was ended by its host') : thrown;
+        throw isClosed ? processLost(tool, 'closed', 'was ended by its host') : thrown;
       });
       running.add(result);
       try {
@@ -101,9 +102,9 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown
     case 'aborted':
       throw end.reason;
     case 'not-started':
-      throw processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
+      throw processNotStarted(tool, `could not be started: ${end.reason}`);
     case 'flooded': {
-      if (end.by === 'text') throw processFailure(tool, 'flood', 'printed too much text');
+      if (end.by === 'text') throw processLost(tool, 'flood', 'printed too much text');
       const message = `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`;
       throw new HoldfastError('tool.message.too_large', message);
     }
@@ -129,7 +130,7 @@ function readAnswer(tool: PinnedTool, answer: ProgramAnswer): unknown {
     case 'ended':
       throw processExited(tool, answer.how);
     case 'unreadable':
-      throw processFailure(tool, 'protocol', 'sent an unreadable message');
+      throw processLost(tool, 'protocol', 'sent an unreadable message');
     default:
       return answer satisfies never;
   }

@@ -91,7 +91,7 @@ test.each(outOfPlace)('%s ends the process', async (_name, message) => {
   const { child, begin, remote, context } = setUp();
   const running = begin();
   child.say(message);
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.protocol' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'protocol' });
   expect(child.kills).toBe(1);
   expect(remote.state).toBe('ended');
   expect(context.calls).toEqual([]);
@@ -106,7 +106,7 @@ test.each([
   const { child, begin } = setUp();
   const running = begin();
   child.listener.received(encodeFrame(json));
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.protocol' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'protocol' });
   expect(child.kills).toBe(1);
 });
 
@@ -220,7 +220,7 @@ test('64 requests may be pending, one more ends the process', async () => {
     child.say({ ...request, request: number, method: 'call', parameters: ['other'] });
   expect(child.kills).toBe(0);
   child.say({ ...request, request: 65, method: 'call', parameters: ['other'] });
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.protocol' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'protocol' });
 });
 
 test('too many messages without reply end the process', async () => {
@@ -231,7 +231,7 @@ test('too many messages without reply end the process', async () => {
   for (let count = 0; count < 100; count += 1) child.listener.received(chunk);
   expect(child.kills).toBe(0);
   child.listener.received(chunk);
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'flood' });
   expect(context.told).toHaveLength(100_000);
 });
 
@@ -240,7 +240,7 @@ test('more progress than a genuine program sends ends the process', async () => 
   const running = begin();
   const message = 'x'.repeat(10_000);
   for (let count = 0; count < 300; count += 1) child.say({ type: 'progress', call: 1, message });
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'flood' });
   expect(context.told.length).toBeLessThan(210);
 });
 
@@ -269,7 +269,7 @@ test('too much printed text ends the process', async () => {
   for (let count = 0; count < 64; count += 1) child.listener.printed(chunk);
   expect(child.kills).toBe(0);
   child.listener.printed(new Uint8Array(1));
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'flood' });
 });
 
 test('reading pauses while too many requests or bytes are pending', async () => {
@@ -303,7 +303,7 @@ test('a process without a response to a heartbeat is ended', async () => {
   expect(pings()).toBe(2);
   expect(child.kills).toBe(0);
   clock.advance(1_000);
-  await expect(running).rejects.toMatchObject({ code: 'tool.process.unresponsive' });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'unresponsive' });
   expect(child.kills).toBe(1);
 });
 
@@ -319,14 +319,20 @@ test('an idle process gets no heartbeats', async () => {
 });
 
 test.each([
-  [{ type: 'not-started', reason: 'no such file' }, 'tool.process.not_started'],
-  [{ type: 'out-of-memory' }, 'tool.process.memory'],
-  [{ type: 'exited', how: 'with code 3' }, 'tool.process.exited'],
-] as const)('the end %o of a process is the end of its call', async (end, code) => {
+  [
+    { type: 'not-started', reason: 'no such file' },
+    { code: 'tool.process.not_started', reason: undefined },
+  ],
+  [{ type: 'out-of-memory' }, { code: 'tool.process.lost', reason: 'memory' }],
+  [
+    { type: 'exited', how: 'with code 3' },
+    { code: 'tool.process.lost', reason: 'exited' },
+  ],
+] as const)('the end %o of a process is the end of its call', async (end, { code, reason }) => {
   const { child, begin, remote } = setUp();
   const running = begin();
   child.listener.ended(end);
-  await expect(running).rejects.toMatchObject({ code, data: { tool: 'a' } });
+  await expect(running).rejects.toMatchObject({ code, reason, data: { tool: 'a' } });
   await remote.ended;
 });
 

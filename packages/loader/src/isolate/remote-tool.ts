@@ -5,7 +5,7 @@ import { encodeFrame, FrameError, FrameReader } from '../child/frames.ts';
 import { Remarks } from '../child/remote-context.ts';
 import type { PinnedTool } from '../language/types.ts';
 import { toCallMessage, type VerifiedTool } from './call-message.ts';
-import { describeEnd, processFailure, readAnswer } from './failures.ts';
+import { describeEnd, processLost, processNotStarted, readAnswer } from './failures.ts';
 import { answerRequest, RequestServer } from './request-server.ts';
 import { PrintedText } from './run-program.ts';
 import type { ChildEnd, LaunchChild, ToolChild } from './types.ts';
@@ -68,7 +68,7 @@ export class RemoteTool {
     this.#child = launch(tool, {
       received: (chunk) => this.#receive(chunk),
       printed: (chunk) => {
-        if (!this.#printed.add(chunk)) this.#kill(processFailure(this.tool, 'flood', 'printed too much text'));
+        if (!this.#printed.add(chunk)) this.#kill(processLost(this.tool, 'flood', 'printed too much text'));
       },
       drained: () => {
         this.#heard = true;
@@ -117,7 +117,7 @@ export class RemoteTool {
       return promise;
     }
     if (this.#failure !== undefined) {
-      reject(processFailure(this.tool, 'not_started', 'ended before the call started'));
+      reject(processNotStarted(this.tool, 'ended before the call started'));
       return promise;
     }
     this.#calls += 1;
@@ -146,7 +146,7 @@ export class RemoteTool {
 
   /** Ends the process and its running call. */
   close(): void {
-    this.#kill(processFailure(this.tool, 'closed', 'was ended by its host'));
+    this.#kill(processLost(this.tool, 'closed', 'was ended by its host'));
   }
 
   #receive(chunk: Uint8Array): void {
@@ -163,7 +163,7 @@ export class RemoteTool {
       this.#balance();
     } catch (thrown) {
       if (!(thrown instanceof FrameError)) throw thrown;
-      this.#kill(processFailure(this.tool, 'protocol', `sent ${thrown.message}`));
+      this.#kill(processLost(this.tool, 'protocol', `sent ${thrown.message}`));
     }
   }
 
@@ -207,7 +207,7 @@ export class RemoteTool {
 
   #remark({ remarks, context }: CurrentCall, progress?: string): void {
     if (!remarks.add(progress)) {
-      this.#kill(processFailure(this.tool, 'flood', 'sent too many messages'));
+      this.#kill(processLost(this.tool, 'flood', 'sent too many messages'));
       return;
     }
     try {
@@ -256,7 +256,7 @@ export class RemoteTool {
     const look = (): void => {
       const waitsForHost = (this.#current?.pendingBytes ?? 0) > maxHeldBytes;
       if (!this.#heard && !waitsForHost) {
-        this.#kill(processFailure(this.tool, 'unresponsive', `did not respond for ${unresponsiveMs} ms`));
+        this.#kill(processLost(this.tool, 'unresponsive', `did not respond for ${unresponsiveMs} ms`));
         return;
       }
       this.#heard = false;

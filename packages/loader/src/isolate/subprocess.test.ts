@@ -180,7 +180,7 @@ test('a process serves one tool repeatedly, up to its call limit', async () => {
   expect(verified).toBe(3);
   await subprocess.close();
   expect(runs(Number(next))).toBe(false);
-  await expect(call(one)).rejects.toMatchObject({ code: 'tool.process.closed' });
+  await expect(call(one)).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'closed' });
 });
 
 test('concurrent calls of one tool have separate processes; the configured number is kept for a while', async () => {

@@ -7,9 +7,8 @@ export interface ToolRunner {
    * Calls the tool's function and returns its result: a tool result, or any other value. Respects `context.signal`.
    *
    * Rejects with the function's error, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`;
-   * outside this process also `tool.process.exited`, `tool.process.memory`, `tool.process.protocol`,
-   * `tool.process.flood`, `tool.process.unresponsive`, `tool.process.stuck`, `tool.process.not_started`,
-   * `tool.process.closed`, `tool.isolation.unavailable`; for another language also with the errors of that language.
+   * outside this process also `tool.process.lost`, `tool.process.not_started`,
+   * `tool.process.lost`, `tool.isolation.unavailable`; for another language also with the errors of that language.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
   /**

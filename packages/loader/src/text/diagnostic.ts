@@ -50,7 +50,7 @@ export type FileReason =
 export interface Finding {
   readonly severity?: 'error' | 'warning';
   readonly code: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly message: string;
   readonly hint: string;
 }

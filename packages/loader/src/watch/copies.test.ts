@@ -39,8 +39,8 @@ test('a copy exists from its first use to its last', async () => {
   expect(await around(isThere)).toBe(true);
   await copies.close();
   expect(existsSync(entry)).toBe(false);
-  await expect(around(isThere)).rejects.toMatchObject({ code: 'tool.process.closed' });
-  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.process.closed' });
+  await expect(around(isThere)).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'closed' });
+  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.process.lost', reason: 'closed' });
 });
 
 test('a version that returns at once keeps its copy', async () => {

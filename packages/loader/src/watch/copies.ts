@@ -22,7 +22,7 @@ export interface WatchCopies {
   /** Why copies cannot be made; empty if they can. */
   readonly problem: string;
   hold(tool: CurrentTool): CopiedTool;
-  /** Removes the copies. Later calls fail with HoldfastError `tool.process.closed`. */
+  /** Removes the copies. Later calls fail with HoldfastError `tool.process.lost`. */
   close(): Promise<void>;
 }
 

@@ -550,7 +550,7 @@ test('after closing, calls are rejected and nothing is read', async () => {
   clock.advance(1000);
   await watched.reload();
   expect(watch.reloads).toEqual([]);
-  expect(await callTool(watched.tools[0])).toBe('threw tool.process.closed');
+  expect(await callTool(watched.tools[0])).toBe('threw tool.process.lost');
   await watch[Symbol.asyncDispose]();
 });
 
@@ -570,7 +570,7 @@ test('closing ends running calls in processes', async () => {
   const watch = await startWatch({ 'plugins/a.mjs': waiting(1), 'plugins/_late.mjs': '' }, { isolation: 'subprocess' });
   const call = callTool(watch.watched.tools[0], testContext(), { text: join(watch.project.root, 'never') });
   await watch.watched.close();
-  expect(await call).toBe('threw tool.process.closed');
+  expect(await call).toBe('threw tool.process.lost');
   await watch[Symbol.asyncDispose]();
 });
 

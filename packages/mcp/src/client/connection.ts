@@ -83,7 +83,7 @@ export class Connection {
    * The result as the server sent it.
    *
    * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
-   * before the answer), `tool.process.unreadable`.
+   * before the answer), `tool.process.lost`.
    */
   async request(
     method: string,
@@ -120,7 +120,9 @@ export class Connection {
         throw new HoldfastError('tool.process.lost', message, { data: { server: name }, cause });
       }
       if (describeRefusal(cause) !== undefined) throw this.#unreachable(cause);
-      throw this.#error('tool.process.unreadable', `The MCP server \`${name}\` gave no usable answer`, cause);
+      throw this.#error('tool.process.lost', `The MCP server \`${name}\` gave no usable answer`, cause, {
+        reason: 'unreadable',
+      });
     } finally {
       if (client !== undefined) this.#clients.delete(client);
     }

@@ -58,6 +58,7 @@ const answers: readonly {
   readonly what: string;
   readonly kind: Outcome['kind'];
   readonly code?: string;
+  readonly reason?: string;
   readonly definition?: object;
   readonly respond: (id: unknown, send: Send, end: () => void) => void;
 }[] = [
@@ -89,7 +90,8 @@ const answers: readonly {
   {
     what: 'the key `__proto__`',
     kind: 'in-doubt',
-    code: 'output.not_json',
+    code: 'output.invalid',
+    reason: 'not_json',
     respond: (id, send) => send({ id, result: JSON.parse('{"content":[],"__proto__":{"isError":false}}') }),
   },
   {
@@ -221,9 +223,9 @@ const answers: readonly {
   { what: 'its end instead', kind: 'in-doubt', code: 'tool.process.lost', respond: (_id, _send, end) => end() },
 ];
 
-test.each(answers)('a call answered with $what is $kind', async ({ kind, code, respond, definition }) => {
+test.each(answers)('a call answered with $what is $kind', async ({ kind, code, reason, respond, definition }) => {
   const outcome = await call(await openCalled(respond, definition), 'bad_a', code === 'call.deadline' ? 150 : 5_000);
-  expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code }) });
+  expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code, reason }) });
   // The text is that of this call alone.
   expect(outcome.text).not.toContain('other');
   expect(outcome.text.length).toBeLessThan(70_000);
@@ -249,11 +251,11 @@ test.each([
 });
 
 test.each([
-  { what: 'the Cyrillic а', change: { name: 'а' }, code: 'mcp.name.invalid' },
-  { what: 'a line break in its name', change: { name: 'a\nb' }, code: 'mcp.name.invalid' },
-  { what: 'an empty name', change: { name: '' }, code: 'mcp.name.invalid' },
-  { what: 'a name of 200 characters', change: { name: 'x'.repeat(200) }, code: 'mcp.name.invalid' },
-  { what: 'a path as a name', change: { name: '../a' }, code: 'mcp.name.invalid' },
+  { what: 'the Cyrillic а', change: { name: 'а' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a line break in its name', change: { name: 'a\nb' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'an empty name', change: { name: '' }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a name of 200 characters', change: { name: 'x'.repeat(200) }, code: 'mcp.tool.invalid', reason: 'name' },
+  { what: 'a path as a name', change: { name: '../a' }, code: 'mcp.tool.invalid', reason: 'name' },
 ])('a tool with $what is left out, and the others stay', async ({ change, code }) => {
   const { tools, leftOut } = await openListed({
     tools: [
@@ -323,6 +325,6 @@ test.each([
   const onEvent = (event: McpEvent): void => void events.push(event);
   const imported = await mcpTools({ name: 'bad', transport, dangerous: false, onEvent });
   onTestFinished(() => imported.close());
-  expect(await call(imported)).toMatchObject({ kind: 'in-doubt', code: 'tool.process.unreadable' });
+  expect(await call(imported)).toMatchObject({ kind: 'in-doubt', code: 'tool.process.lost', reason: 'unreadable' });
   expect(events).toEqual(refused === undefined ? [] : [{ type: 'request-refused', server: 'bad', method: refused }]);
 });

@@ -31,6 +31,7 @@ export interface McpToolsOptions extends ServerPlace, Trust {
 export interface LeftOut {
   readonly name: string;
   readonly code: string;
+  readonly reason?: string | undefined;
   readonly message: string;
 }
 

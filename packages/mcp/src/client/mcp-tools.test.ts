@@ -1,4 +1,5 @@
 import { isHoldfastError, type RunEvent, type Tool } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client';
@@ -106,12 +107,12 @@ test('names that would be one are all refused, as are those that the protocol do
   const names = ['a.b', 'A_b', 'ok', 'read_resource', 'read​file', 'x'.repeat(129), 'y'.repeat(128)];
   const server = createTestServer(names.map((name) => ({ name, inputSchema: anyInput })));
   const { tools, leftOut } = await open(server.transport);
-  expect(leftOut.map(({ name, code }) => [name.slice(0, 20), code])).toEqual([
-    ['a.b', 'mcp.name.collision'],
-    ['A_b', 'mcp.name.collision'],
-    ['read_resource', 'mcp.name.collision'],
-    ['read​file', 'mcp.name.invalid'],
-    ['x'.repeat(20), 'mcp.name.invalid'],
+  expect(leftOut.map(({ name, ...kind }) => [name.slice(0, 20), describeCode(kind)])).toEqual([
+    ['a.b', 'mcp.tool.invalid: collision'],
+    ['A_b', 'mcp.tool.invalid: collision'],
+    ['read_resource', 'mcp.tool.invalid: collision'],
+    ['read​file', 'mcp.tool.invalid: name'],
+    ['x'.repeat(20), 'mcp.tool.invalid: name'],
   ]);
   const [long] = tools.filter(({ name }) => name.startsWith('files_y')).map(({ name }) => name);
   expect(long).toMatch(/^files_y+-[0-9a-f]{8}$/);
@@ -415,7 +416,7 @@ test('progress without a message is said in numbers, and cut', async () => {
 test('a name that would be a reserved word is refused', async () => {
   const server = createTestServer([{ name: 'proto__', inputSchema: anyInput }]);
   const { leftOut } = await open(server.transport, { name: '_' });
-  expect(leftOut).toMatchObject([{ name: 'proto__', code: 'mcp.name.invalid' }]);
+  expect(leftOut).toMatchObject([{ name: 'proto__', code: 'mcp.tool.invalid', reason: 'name' }]);
 });
 
 test('a name of 64 characters is kept, and longer ones that begin alike stay apart', async () => {

@@ -1,5 +1,6 @@
-import { isHoldfastError, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
+import { toProblem } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import { Secrets } from './authorization.ts';
 import { Connection, type RequestOptions, type ServerIdentity } from './connection.ts';
 import { importContent } from './content-tools.ts';
@@ -23,6 +24,9 @@ import { needsTask, runTask } from './task.ts';
 import { toTransportMaker } from './transport.ts';
 
 const nothing: Listed = { tools: [], resources: [], templates: [], prompts: [] };
+
+/** Reasons of `mcp.tool.invalid`. */
+type ToolReason = 'name' | 'collision';
 
 /** A server whose tools are imported. */
 export class ServerTools implements McpTools {
@@ -150,10 +154,12 @@ export class ServerTools implements McpTools {
     for (const definition of listed) {
       const { name } = definition;
       const ours = toToolName(this.name, name);
-      const refuse = (code: string, message: string): void => void leftOut.push({ name, code, message });
-      if (ours === undefined) refuse('mcp.name.invalid', 'The protocol allows no such name.');
+      const refuse = (problem: Problem): void => void leftOut.push({ name, ...problem });
+      const invalid = (reason: ToolReason, message: string): void =>
+        refuse({ code: 'mcp.tool.invalid', reason, message });
+      if (ours === undefined) invalid('name', 'The protocol allows no such name.');
       else if (colliding.has(name) || tools.has(ours)) {
-        refuse('mcp.name.collision', `Another tool would be \`${ours}\` as well.`);
+        invalid('collision', `Another tool would be \`${ours}\` as well.`);
       } else {
         try {
           const isWithheld = isUnseen('tools', definition, this.#pins);
@@ -161,10 +167,10 @@ export class ServerTools implements McpTools {
           definitions.set(ours, definition);
           if (isWithheld) {
             withheld.push(tool);
-            refuse('mcp.changed', 'It is not the tool that a person has seen.');
+            refuse({ code: 'mcp.changed', message: 'It is not the tool that a person has seen.' });
           } else tools.set(ours, tool);
         } catch (thrown) {
-          refuse(isHoldfastError(thrown) ? thrown.code : 'mcp.tool.invalid', describeThrown(thrown));
+          refuse(toProblem(thrown, { code: 'mcp.tool.invalid' }));
         }
       }
     }

@@ -1,5 +1,5 @@
 import type { JsonObject, Outcome, Tool } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
+import { isPlainObject, toReason } from '@holdfast/core/internal';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { outputSchemaOf } from './declare-tools.ts';
 
@@ -7,8 +7,9 @@ import { outputSchemaOf } from './declare-tools.ts';
 const outcomeKey = 'holdfast/outcome';
 
 /** The result for a client of a call of our own tool, or of one that did not get an answer. */
-export function toCallResult({ kind, code, text, value }: Outcome, tool: Tool | undefined): CallToolResult {
-  if (kind !== 'ok') return errorResult(text, { kind, ...(code === undefined ? {} : { code }) });
+export function toCallResult({ kind, code, reason, text, value }: Outcome, tool: Tool | undefined): CallToolResult {
+  if (kind !== 'ok')
+    return errorResult(text, { kind, ...(code === undefined ? {} : { code }), ...toReason({ reason }) });
   const structured = tool !== undefined && outputSchemaOf(tool) !== undefined && isPlainObject(value);
   return {
     content: [{ type: 'text', text }],

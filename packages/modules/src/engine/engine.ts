@@ -1,5 +1,5 @@
 import { type Clock, HoldfastError, type JsonObject, type Model, systemClock, type Tool } from '@holdfast/core';
-import { nearestNames, toPrintable } from '@holdfast/core/internal';
+import { describeCode, nearestNames, toPrintable, toReason } from '@holdfast/core/internal';
 import type { ModuleEvent } from '../files/event.ts';
 import { type LoadedModule, toSignatureMap } from '../files/load-module.ts';
 import { listDiagnostics, type ModuleShelf } from '../files/shelf.ts';
@@ -29,7 +29,7 @@ export interface ModuleEngineOptions extends ToolCatalogOptions {
 
 /** Options of one run; they override those of the engine. */
 export interface ModuleRunOptions<Input = unknown, Output = unknown> extends LoopRunOptions {
-  /** Types the input and output. The run rejects with `modules.signature_mismatch` if the module has another signature. */
+  /** Types the input and output. The run rejects with `modules.invalid` if the module has another signature. */
   readonly signature?: Signature<Input, Output>;
   /**
    * As in `wrapTools`, for modules other than `react`, which show results in the conversation. Pass the same key to `resume`. Otherwise the
@@ -41,8 +41,8 @@ export interface ModuleRunOptions<Input = unknown, Output = unknown> extends Loo
 /**
  * Modules, called by id, any number of runs in parallel. A run uses one version of its module throughout; a reload affects only later runs.
  *
- * Every run rejects with HoldfastError `modules.not_found`, `modules.signature_not_found` (its signature is not registered),
- * `modules.signature_mismatch`, `modules.input_invalid`.
+ * Every run rejects with HoldfastError `modules.not_found`, `modules.invalid` (its signature is not registered),
+ * `modules.invalid`, `modules.input_invalid`.
  */
 export interface ModuleEngine {
   /** The ids of the modules in force, in manifest order. */
@@ -60,15 +60,14 @@ export interface ModuleEngine {
   /** Offers another tool from the next round on, including in active runs. @throws HoldfastError as `ToolCatalog.register`. */
   registerTool(tool: Tool): void;
   /**
-   * Asks a module once; a `react` module runs all rounds it needs. Rejects as `Predictor.invoke`, and with `modules.deadline` or
-   * `modules.budget` if time or tokens run out.
+   * Asks a module once; a `react` module runs all rounds it needs. Rejects as `Predictor.invoke`, and with `modules.stopped` if time or tokens run out.
    */
   invoke<Output = JsonObject, Input = unknown>(
     moduleId: string,
     input: NoInfer<Input>,
     options?: ModuleRunOptions<Input, Output>,
   ): Promise<Prediction<Output>>;
-  /** Asks a module until it calls no more tools. Also rejects with `modules.tools_not_enabled`; all other failures are in the result. */
+  /** Asks a module until it calls no more tools. Also rejects with `modules.invalid`; all other failures are in the result. */
   invokeWithTools<Output = JsonObject, Input = unknown>(
     moduleId: string,
     input: NoInfer<Input>,
@@ -86,7 +85,7 @@ export interface ModuleEngine {
   reloadModule(moduleId: string): Promise<readonly ModuleEvent[]>;
   /**
    * Reloads files 50 ms after they change. Resolves once all changes since the engine was created are in force. A watched folder keeps the
-   * process alive until the watch is closed. Rejects with HoldfastError `modules.watch_started`, `modules.watch_unavailable`, and the
+   * process alive until the watch is closed. Rejects with HoldfastError `modules.watch_failed`, and the
    * errors of the source's `watch`.
    */
   watch(): Promise<ModuleWatch>;
@@ -95,7 +94,7 @@ export interface ModuleEngine {
 /**
  * Loads the modules listed in the source's manifest. A broken module becomes a diagnostic.
  *
- * Rejects with HoldfastError `modules.load_failed` (with `strict`; all problems are in `data.diagnostics`), `modules.signature_duplicate`,
+ * Rejects with HoldfastError `modules.load_failed` (with `strict`; all problems are in `data.diagnostics`), `modules.invalid`,
  * `options.invalid`, and the errors of `createToolCatalog`.
  */
 export async function createModuleEngine(options: ModuleEngineOptions): Promise<ModuleEngine> {
@@ -195,8 +194,9 @@ class Engine implements ModuleEngine {
   async watch(): Promise<ModuleWatch> {
     if (this.#isWatched) {
       throw new HoldfastError(
-        'modules.watch_started',
+        'modules.watch_failed',
         `\`${this.#parts.source.name}\` is already being watched. Use that watch or close it first.`,
+        { data: { reason: 'started' } },
       );
     }
     this.#isWatched = true;
@@ -211,9 +211,9 @@ class Engine implements ModuleEngine {
     if (module === undefined) throw this.#notFound(moduleId);
     if (signature === undefined || module.signature === signature) return module;
     throw new HoldfastError(
-      'modules.signature_mismatch',
+      'modules.invalid',
       `\`${moduleId}\` has the signature \`${module.signature.name}\`, not the given \`${signature.name}\`.`,
-      { data: { moduleId, signature: module.signature.name } },
+      { data: { reason: 'signature_mismatch', moduleId, signature: module.signature.name } },
     );
   }
 
@@ -221,7 +221,7 @@ class Engine implements ModuleEngine {
     const module = this.#find(moduleId, signature);
     if (module.definition.tool_enabled) return module;
     throw moduleError(
-      'modules.tools_not_enabled',
+      'ToolsNotEnabled',
       `\`${moduleId}\` is not enabled for tools. Set \`tool_enabled\` in \`${module.path}\`, or use \`invoke\`.`,
       { data: { moduleId } },
     );
@@ -231,22 +231,20 @@ class Engine implements ModuleEngine {
     const { modules, ofManifest, ofModules } = this.#parts.reloads.shelf;
     const shown = toPrintable(String(moduleId).slice(0, 128));
     const known = ofModules.get(moduleId)?.filter(({ severity }) => severity === 'error') ?? [];
-    const unsigned = known.find(({ code }) => code === 'modules.signature_not_found');
+    const unsigned = known.find(({ reason }) => reason === 'signature_not_found');
     if (unsigned !== undefined)
-      return moduleError('modules.signature_not_found', unsigned.message, { data: { moduleId: shown } });
+      return moduleError('SignatureNotFound', unsigned.message, { data: { moduleId: shown } });
     const [first] = known;
     if (first !== undefined) {
-      return moduleError('modules.not_found', `Cannot load \`${shown}\`: ${withPath(first)}`, {
-        data: { moduleId: shown, problems: known.map(({ code }) => code) },
+      return moduleError('ModuleNotFound', `Cannot load \`${shown}\`: ${withPath(first)}`, {
+        data: { moduleId: shown, problems: known.map(describeCode) },
       });
     }
     // Without a manifest the id is not the problem; the folder may be wrong.
-    const unlisted = ofManifest.find(
-      ({ code, severity }) => severity === 'error' || code === 'modules.manifest_missing',
-    );
+    const unlisted = ofManifest.find(({ reason, severity }) => severity === 'error' || reason === 'manifest_missing');
     if (unlisted !== undefined && modules.size === 0) {
-      return moduleError('modules.not_found', `Unknown module \`${shown}\`: ${withPath(unlisted)}`, {
-        data: { moduleId: shown, problems: [unlisted.code] },
+      return moduleError('ModuleNotFound', `Unknown module \`${shown}\`: ${withPath(unlisted)}`, {
+        data: { moduleId: shown, problems: [describeCode(unlisted)] },
       });
     }
     const nearest = nearestNames(shown, modules.keys());
@@ -254,7 +252,7 @@ class Engine implements ModuleEngine {
       nearest.length > 0
         ? ` Did you mean ${nearest.map((name) => `\`${name}\``).join(', ')}?`
         : ` The manifest must list it. ${modules.size === 0 ? 'No listed module could be loaded' : '`moduleIds` has the listed modules'}.`;
-    return moduleError('modules.not_found', `Unknown module \`${shown}\`.${hint}`, {
+    return moduleError('ModuleNotFound', `Unknown module \`${shown}\`.${hint}`, {
       data: { moduleId: shown, nearest },
     });
   }
@@ -273,13 +271,11 @@ function withPath({ path, message }: ModuleDiagnostic): string {
 /** @throws HoldfastError `modules.load_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
   // A wrong folder has no manifest.
-  const errors = diagnostics.filter(
-    ({ severity, code }) => severity === 'error' || code === 'modules.manifest_missing',
-  );
+  const errors = diagnostics.filter(({ severity, reason }) => severity === 'error' || reason === 'manifest_missing');
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has all ${errors.length} problems.`;
   throw new HoldfastError('modules.load_failed', `Cannot load \`${name}\`: ${withPath(first)}${more}`, {
-    data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+    data: { diagnostics: diagnostics.map(({ reason, ...diagnostic }) => ({ ...diagnostic, ...toReason({ reason }) })) },
   });
 }

@@ -78,7 +78,7 @@ function createRunner(module: LoadedModule, { catalog, model, maxIterations }: M
 
 /**
  * Asks a predictor without tools, within the signal, time and budget of `options` or of the catalog. Rejects as `Predictor.invoke`, and
- * with HoldfastError `modules.deadline`, `modules.budget`. An answer that exceeds the budget is still returned.
+ * with HoldfastError `modules.stopped`. An answer that exceeds the budget is still returned.
  */
 async function askWithin(
   predictor: Predictor,
@@ -101,11 +101,13 @@ async function askWithin(
       case 'aborted':
         throw signal?.reason;
       case 'deadline':
-        throw new HoldfastError('modules.deadline', `The model did not answer within ${timeoutMs} ms.`, {
+        throw new HoldfastError('modules.stopped', `The model did not answer within ${timeoutMs} ms.`, {
+          data: { reason: 'deadline' },
           cause: thrown,
         });
       case 'budget':
-        throw new HoldfastError('modules.budget', 'The model was not asked: the budget is used up.', {
+        throw new HoldfastError('modules.stopped', 'The model was not asked: the budget is used up.', {
+          data: { reason: 'budget' },
           cause: thrown,
         });
       default:

@@ -29,7 +29,7 @@ export interface WatchParts {
   readonly onClose: () => void;
 }
 
-/** @throws HoldfastError `modules.watch_unavailable`, and the errors of the source's `watch`. */
+/** @throws HoldfastError `modules.watch_failed`, and the errors of the source's `watch`. */
 export async function startWatch(parts: WatchParts): Promise<ModuleWatch> {
   const watch = new SourceWatch(parts);
   try {
@@ -70,8 +70,9 @@ class SourceWatch implements ModuleWatch {
     const { source, reloads } = this.#parts;
     if (source.watch === undefined) {
       throw new HoldfastError(
-        'modules.watch_unavailable',
+        'modules.watch_failed',
         `\`${source.name}\` does not report changes and cannot be watched. Call \`reloadAll\` after a change.`,
+        { data: { reason: 'unavailable' } },
       );
     }
     this.#watcher = await source.watch((path) => this.changed(path));

@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import type { Demo } from '../signature/program.ts';
@@ -58,7 +59,8 @@ test.each([
   expect([message?.name, gold?.name]).toEqual(['player_message', 'gold']);
   expect(check({ signature })).toContainEqual({
     severity: 'error',
-    code: 'modules.signature_mismatch',
+    code: 'modules.invalid',
+    reason: 'signature_mismatch',
     place,
     message: expect.stringContaining(place),
   });
@@ -68,7 +70,8 @@ test('an unknown type is not compared and gives a warning', () => {
   expect(check({ signature: typed('int') })).toEqual([
     {
       severity: 'warning',
-      code: 'modules.field_type_unknown',
+      code: 'modules.invalid',
+      reason: 'field_type_unknown',
       place: 'signature.inputs[1].field_type',
       message: expect.stringContaining('`int` is not a JSON Schema type'),
     },
@@ -85,7 +88,7 @@ test('fields that the predictor adds may be declared, and `json` matches any typ
     ],
   };
   expect(check({ signature })).toEqual([]);
-  const mismatch = [expect.objectContaining({ code: 'modules.signature_mismatch' })];
+  const mismatch = [expect.objectContaining({ code: 'modules.invalid', reason: 'signature_mismatch' })];
   expect(check({ signature: { ...signature, outputs }, tool_enabled: false })).toEqual(mismatch);
   expect(check({ signature: { inputs, outputs: signature.outputs }, tool_enabled: false })).toEqual(mismatch);
 });
@@ -136,7 +139,13 @@ test.each<{ demo: Demo; says: string }>([
   { demo: { inputs: { response: 'b' }, outputs: {} }, says: '`inputs.response`: unknown field' },
 ])('a rejected demo: $says', ({ demo, says }) => {
   expect(check({ demos: [good, demo, good] })).toEqual([
-    { severity: 'error', code: 'modules.demo_invalid', place: 'demos[1]', message: expect.stringContaining(says) },
+    {
+      severity: 'error',
+      code: 'modules.invalid',
+      reason: 'demo',
+      place: 'demos[1]',
+      message: expect.stringContaining(says),
+    },
   ]);
 });
 
@@ -153,12 +162,12 @@ test.each<Demo>([
 test('demos of each kind of predictor', () => {
   const withCall = { inputs: { context: 'b' }, outputs: { tool_call: null } };
   const withReasoning = { inputs: {}, outputs: { reasoning: 'why' } };
-  const invalid = [expect.objectContaining({ code: 'modules.demo_invalid' })];
+  const invalid = [expect.objectContaining({ code: 'modules.invalid', reason: 'demo' })];
   expect(check({ demos: [withCall], tool_enabled: false })).toEqual(invalid);
   expect(check({ demos: [withReasoning], predictor_type: 'predict' })).toEqual(invalid);
   expect(check({ demos: [withReasoning] }, reactModule)).toEqual(invalid);
   expect(check({ extract: { demos: [{ inputs: { next_thought: 'a' }, outputs: {} }] } }, reactModule)).toEqual([
-    expect.objectContaining({ code: 'modules.demo_invalid', place: 'extract.demos[0]' }),
+    expect.objectContaining({ code: 'modules.invalid', reason: 'demo', place: 'extract.demos[0]' }),
   ]);
 });
 
@@ -173,13 +182,14 @@ test('descriptions of unknown fields', () => {
   expect(check({ descriptions: { reasoning: 'a', mood: 'b', moods: 'c' } })).toEqual([
     {
       severity: 'error',
-      code: 'modules.description_unknown',
+      code: 'modules.invalid',
+      reason: 'description_unknown',
       place: 'descriptions.moods',
       message: expect.stringContaining('`mood`'),
     },
   ]);
   expect(check({ extract: { descriptions: { next_thought: 'a' } } }, reactModule)).toMatchObject([
-    { code: 'modules.description_unknown', place: 'extract.descriptions.next_thought' },
+    { code: 'modules.invalid', reason: 'description_unknown', place: 'extract.descriptions.next_thought' },
   ]);
 });
 
@@ -193,7 +203,7 @@ test('a chain of thought over a signature with a conflicting field', () => {
   });
   const { signature: _, descriptions: __, ...definition } = fullModule;
   const checked = checkModule({ ...definition, demos: [] }, new Map([[signature.name, signature]]));
-  expect(checked).toMatchObject({ program: undefined, problems: [{ code: 'modules.signature_invalid' }] });
+  expect(checked).toMatchObject({ program: undefined, problems: [{ code: 'modules.invalid', reason: 'signature' }] });
 });
 
 test('a demo is invalid if the schema of the host throws', () => {
@@ -211,7 +221,7 @@ test('a demo is invalid if the schema of the host throws', () => {
   const { signature: _, descriptions: __, ...definition } = fullModule;
   const demos = [{ inputs: { a: 'b' }, outputs: {} }];
   expect(checkModule({ ...definition, demos }, new Map([[signature.name, signature]])).problems).toMatchObject([
-    { code: 'modules.demo_invalid', message: expect.stringContaining('out of order') },
+    { code: 'modules.invalid', reason: 'demo', message: expect.stringContaining('out of order') },
   ]);
 });
 
@@ -222,7 +232,8 @@ test('only the first hundred problems are listed, errors before warnings', () =>
   expect(problems).toHaveLength(101);
   expect(problems.at(-1)).toEqual({
     severity: 'error',
-    code: 'modules.demo_invalid',
+    code: 'modules.invalid',
+    reason: 'demo',
     place: '',
     message: '51 more problems are not listed.',
   });
@@ -238,9 +249,9 @@ test('a text protocol over a signature with conflicting fields, reported after e
   const { extract: _, ...definition } = { ...reactModule, signature: declared, demos: [] };
   const { program, problems } = checkModule(definition, new Map([[signature.name, signature]]));
   expect(program).toBeUndefined();
-  expect(problems.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
-    'warning modules.field_type_unknown',
-    'error modules.signature_invalid',
+  expect(problems.map(({ severity, ...kind }) => `${severity} ${describeCode(kind)}`)).toEqual([
+    'warning modules.invalid: field_type_unknown',
+    'error modules.invalid: signature',
   ]);
 });
 
@@ -293,7 +304,7 @@ test('a rule over several fields also applies without an optional one', () => {
   const { signature: _, descriptions: __, ...definition } = fullModule;
   const demos = [{ inputs: {}, outputs: { low: 2, high: 1 } }];
   const { problems } = checkModule({ ...definition, demos }, new Map([[signature.name, signature]]));
-  expect(problems).toMatchObject([{ code: 'modules.demo_invalid', place: 'demos[0]' }]);
+  expect(problems).toMatchObject([{ code: 'modules.invalid', reason: 'demo', place: 'demos[0]' }]);
 });
 
 test.each([
@@ -309,9 +320,9 @@ test.each([
   const codesOf = (written: string): readonly string[] => {
     const declared = { inputs: [{ name: 'answer' }], outputs: [{ name: 'it', field_type: written }] };
     const { descriptions: _, ...definition } = { ...fullModule, signature: declared, demos: [] };
-    return checkModule(definition, new Map([[signature.name, signature]])).problems.map(({ code }) => code);
+    return checkModule(definition, new Map([[signature.name, signature]])).problems.map(describeCode);
   };
-  expect([codesOf(type), codesOf(other)]).toEqual([[], ['modules.signature_mismatch']]);
+  expect([codesOf(type), codesOf(other)]).toEqual([[], ['modules.invalid: signature_mismatch']]);
 });
 
 test.each([

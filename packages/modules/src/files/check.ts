@@ -3,7 +3,7 @@ import { isPlainObject } from '@holdfast/core/internal';
 import { resolvePointer } from '@holdfast/schema/internal';
 import { createTextPrograms } from '../react/step.ts';
 import { findDemoProblems } from '../signature/demos.ts';
-import { cutProblems, type FileProblem, problemAt } from '../signature/problems.ts';
+import { cutProblems, type FileProblem, problemAt, problemOf } from '../signature/problems.ts';
 import {
   type ExtraNames,
   extraNamesOf,
@@ -42,7 +42,7 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   } catch (thrown) {
     // The fields that the predictor adds collide with those of the signature.
     if (!isHoldfastError(thrown)) throw thrown;
-    const problem: FileProblem = { ...problemAt('predictor_type', thrown.code, thrown.message), severity: 'error' };
+    const problem: FileProblem = { ...problemOf(thrown, 'predictor_type'), severity: 'error' };
     return { program: undefined, problems: [...problems, problem] };
   }
 }
@@ -65,7 +65,7 @@ function signatureNotFound(name: string, signatures: ReadonlyMap<string, Signatu
   const known = [...signatures.keys()].slice(0, 20).map((one) => `\`${one}\``);
   const registered = known.length === 0 ? 'None are registered' : `Registered signatures: ${known.join(', ')}`;
   const message = `The signature \`${name}\` is not registered. ${registered}.`;
-  return { ...problemAt('signature_name', 'modules.signature_not_found', message), severity: 'error' };
+  return { ...problemAt('signature_name', 'signature_not_found', message), severity: 'error' };
 }
 
 function findUnknownDescriptions(
@@ -78,7 +78,7 @@ function findUnknownDescriptions(
   return unknown.map((name) => {
     const place = `${below}descriptions.${name.slice(0, 100)}`;
     const message = `\`${signature.name}\` has no such field. Known fields: ${[...known].map((one) => `\`${one}\``).join(', ')}.`;
-    return { ...problemAt(place, 'modules.description_unknown', message), severity: 'error' };
+    return { ...problemAt(place, 'description_unknown', message), severity: 'error' };
   });
 }
 
@@ -98,7 +98,7 @@ function compareSignature(declared: ModuleSignature, signature: Signature, extra
     const isSame = own.length === fields.length && own.every(({ field }, index) => field.name === fields[index]?.name);
     if (!isSame) {
       const message = `The file declares ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
-      return [{ ...problemAt(place, mismatchCode, message), severity: 'error' as const }];
+      return [{ ...problemAt(place, 'signature_mismatch', message), severity: 'error' as const }];
     }
     return fields.flatMap((field, index) => {
       const { field: written, typePlace } = own[index] ?? {};
@@ -113,15 +113,14 @@ function compareType(type: string, field: SignatureField, place: string): readon
   if (type === 'json') return [];
   if (!jsonTypes.has(type)) {
     const message = `${shown} is not a JSON Schema type, so it is not compared. Use one of ${[...jsonTypes].join(', ')}.`;
-    return [{ ...problemAt(place, 'modules.field_type_unknown', message), severity: 'warning' }];
+    return [{ ...problemAt(place, 'field_type_unknown', message), severity: 'warning' }];
   }
   const types = typesOf(field.schema, field.schema);
   if (types === undefined || types.has(type)) return [];
   const message = `The file declares \`${field.name}\` as ${shown}; the signature has \`${[...types].join(' | ')}\`.`;
-  return [{ ...problemAt(place, mismatchCode, message), severity: 'error' }];
+  return [{ ...problemAt(place, 'signature_mismatch', message), severity: 'error' }];
 }
 
-const mismatchCode = 'modules.signature_mismatch';
 const jsonTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
 /** `undefined`: any type. */

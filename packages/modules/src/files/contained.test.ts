@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readContained } from './contained.ts';
 
@@ -19,8 +20,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(around, { recursive: true }));
 
-const refused = { code: 'modules.path_refused' };
-const unreadable = { code: 'modules.unreadable' };
+const refused = { code: 'modules.invalid', reason: 'path' };
+const unreadable = { code: 'modules.invalid', reason: 'unreadable' };
 
 test('reads files in the folder; missing files are undefined', async () => {
   expect(await readContained(root, 'a.json')).toEqual({ text: 'a', realPath: 'a.json' });
@@ -93,7 +94,7 @@ test('sizes and encodings', async () => {
   await writeFile(join(root, 'mark'), '\uFEFF{}');
   await writeFile(join(root, 'empty'), '');
   expect((await readContained(root, 'full'))?.text).toHaveLength(limit);
-  await expect(readContained(root, 'more')).rejects.toMatchObject({ code: 'modules.too_large' });
+  await expect(readContained(root, 'more')).rejects.toMatchObject({ code: 'modules.invalid', reason: 'too_large' });
   await expect(readContained(root, 'latin')).rejects.toMatchObject(unreadable);
   await expect(readContained(root, 'utf16')).rejects.toMatchObject(unreadable);
   // The hash covers the bytes, including the mark.
@@ -131,7 +132,7 @@ test.runIf(process.platform === 'linux')('never reads a file that is swapped in 
   const read = async (path: string): Promise<void> => {
     const found = await readContained(root, path).then(
       (file) => file?.text ?? 'missing',
-      (thrown: { code: string }) => thrown.code,
+      (thrown: { code: string }) => describeCode(thrown),
     );
     seen.set(found, (seen.get(found) ?? 0) + 1);
   };
@@ -141,5 +142,5 @@ test.runIf(process.platform === 'linux')('never reads a file that is swapped in 
   expect(seen.get('secret')).toBeUndefined();
   // Reads and swaps actually overlapped.
   expect(seen.get('a')).toBeGreaterThan(0);
-  expect(seen.get('modules.path_refused')).toBeGreaterThan(0);
+  expect(seen.get('modules.invalid: path')).toBeGreaterThan(0);
 });

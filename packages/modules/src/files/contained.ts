@@ -18,11 +18,11 @@ const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NO
  * Reads the file at `path` in `directory`; `undefined` if it does not exist. Opens the file once, so the file that is checked is the file
  * that is read. Follows links that stay within the folder.
  *
- * @throws HoldfastError `modules.path_refused`, `modules.unreadable`, `modules.too_large`.
+ * @throws HoldfastError `modules.invalid`.
  */
 export async function readContained(directory: string, path: string): Promise<ContainedFile | undefined> {
   const problem = findPathProblem(path);
-  if (problem !== undefined) throw new HoldfastError('modules.path_refused', problem);
+  if (problem !== undefined) throw new HoldfastError('modules.invalid', problem, { data: { reason: 'path' } });
   try {
     const root = await realpath(directory);
     const target = join(root, ...path.split('/'));
@@ -67,16 +67,21 @@ function decode(bytes: Uint8Array, path: string): string {
 }
 
 function unreadable(path: string, why: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('modules.unreadable', `Cannot read \`${path}\`: ${why}.`, { cause });
+  return new HoldfastError('modules.invalid', `Cannot read \`${path}\`: ${why}.`, {
+    data: { reason: 'unreadable' },
+    cause,
+  });
 }
 
 function tooLarge(path: string): HoldfastError {
-  return new HoldfastError('modules.too_large', `\`${path}\` is larger than ${maxFileLength} bytes, the limit.`);
+  return new HoldfastError('modules.invalid', `\`${path}\` is larger than ${maxFileLength} bytes, the limit.`, {
+    data: { reason: 'too_large' },
+  });
 }
 
 function leadsOut(path: string, cause?: unknown): HoldfastError {
   const message = `\`${path}\` is a broken link or leads out of the modules folder. Put the file into the folder.`;
-  return new HoldfastError('modules.path_refused', message, { cause });
+  return new HoldfastError('modules.invalid', message, { data: { reason: 'path' }, cause });
 }
 
 /** An open folder, which stays the same even if its path is moved or replaced by a link. */
@@ -92,7 +97,7 @@ const throughHandles = process.platform === 'linux' && existsSync(handles);
 /**
  * Opens a folder below `root`, which is a real path, creating missing folders.
  *
- * @throws HoldfastError `modules.path_refused` if a link on the way leads out, and file system errors.
+ * @throws HoldfastError `modules.invalid` if a link on the way leads out, and file system errors.
  */
 export async function openFolder(root: string, names: readonly string[]): Promise<OpenFolder> {
   let folder = await enter(root, root);
@@ -162,10 +167,9 @@ export function isInside(root: string, path: string): boolean {
 }
 
 function folderLeadsOut(): HoldfastError {
-  return new HoldfastError(
-    'modules.path_refused',
-    'A link leads out of the modules folder. Put the file into the folder.',
-  );
+  return new HoldfastError('modules.invalid', 'A link leads out of the modules folder. Put the file into the folder.', {
+    data: { reason: 'path' },
+  });
 }
 
 /** The error code, such as `ENOENT`, or a placeholder. */

@@ -197,7 +197,7 @@ test('reports nothing after closing', async () => {
 
 test('a rejected path is not followed', async () => {
   const { source, told, next } = await start({ 'manifest.json': '1' });
-  await expect(source.read('../../x')).rejects.toMatchObject({ code: 'modules.path_refused' });
+  await expect(source.read('../../x')).rejects.toMatchObject({ code: 'modules.invalid', reason: 'path' });
   await writeFile(join(around, 'x'), '');
   await writeFile(join(root, 'manifest.json'), '2');
   expect(new Set(await next('manifest.json'))).toEqual(new Set(['manifest.json']));

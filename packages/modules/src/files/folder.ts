@@ -10,7 +10,7 @@ import type { ModuleSource, ModuleSourceWatch } from './source.ts';
 
 /**
  * Module files in a folder with a `manifest.json`. Reads regular UTF-8 files of at most 8 MiB that are inside the folder, also through
- * links; each is opened once and then checked. `read` rejects with `modules.path_refused`, `modules.unreadable` and `modules.too_large`.
+ * links; each is opened once and then checked. `read` rejects with `modules.invalid`.
  *
  * `watch` reports changes of files that were read before. It uses the events of the operating system, so changes on many network file
  * systems go unnoticed. The folder may disappear and come back. Rejects with `modules.watch_failed` if the system allows no more watches;

@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { type ModuleDiagnostic, type ModuleProblem, problemAt } from '../signature/problems.ts';
+import { type ModuleDiagnostic, type ModuleProblem, problemAt, problemOf } from '../signature/problems.ts';
 import type { Program } from '../signature/program.ts';
 import type { Signature } from '../signature/signature.ts';
 import { checkModule } from './check.ts';
@@ -52,15 +52,14 @@ export interface LoadedFile {
   readonly diagnostics: readonly ModuleDiagnostic[];
 }
 
-/** @throws HoldfastError `modules.signature_duplicate`. */
+/** @throws HoldfastError `modules.invalid`. */
 export function toSignatureMap(signatures: readonly Signature[]): ReadonlyMap<string, Signature> {
   const found = new Map<string, Signature>();
   for (const signature of signatures) {
     if (found.has(signature.name))
-      throw new HoldfastError(
-        'modules.signature_duplicate',
-        `Two signatures are named \`${signature.name}\`. Rename one.`,
-      );
+      throw new HoldfastError('modules.invalid', `Two signatures are named \`${signature.name}\`. Rename one.`, {
+        data: { reason: 'signature_duplicate' },
+      });
     found.set(signature.name, signature);
   }
   return found;
@@ -79,7 +78,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
     const message = `\`${source.name}\` has no \`${manifestPath}\`, so no modules are loaded.`;
     return {
       type: 'missing',
-      diagnostics: [at({ ...problemAt('', 'modules.manifest_missing', message), severity: 'warning' })],
+      diagnostics: [at({ ...problemAt('', 'manifest_missing', message), severity: 'warning' })],
     };
   }
   const parsing = parseManifest(text);
@@ -114,7 +113,7 @@ export async function loadModule(
   const { definition } = parsing;
   if (definition.module_id !== moduleId) {
     const message = `The file has the id \`${definition.module_id}\`, but the manifest lists it as \`${moduleId}\`. Use the same id.`;
-    report([problemAt('module_id', 'modules.id_mismatch', message)]);
+    report([problemAt('module_id', 'id_mismatch', message)]);
   }
   const { program, problems } = checkModule(definition, signatures);
   report(problems);
@@ -133,7 +132,7 @@ type PinnedReading =
  */
 async function readPinned(source: ModuleSource, path: string, pinned: string | null): Promise<PinnedReading> {
   const places = pinned === null ? [path] : [path, toPendingPath(pinned), path];
-  const missing = problemAt('', 'modules.file_missing', `The file \`${path}\` does not exist.`);
+  const missing = problemAt('', 'file_missing', `The file \`${path}\` does not exist.`);
   // The last place, the file's own, determines the problem.
   let problem = missing;
   for (const place of places) {
@@ -151,7 +150,7 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
     const hash = await hashText(text);
     if (pinned === null || hash === pinned) return { type: 'read', text, hash };
     const message = `\`${path}\` does not match its hash in \`${manifestPath}\`: expected \`${pinned}\`, got \`${hash}\`. Restore the file, or set the hash in the manifest to the new value or null.`;
-    problem = problemAt('', 'modules.hash_mismatch', message);
+    problem = problemAt('', 'hash_mismatch', message);
   }
   return { type: 'problem', problem };
 }
@@ -161,12 +160,13 @@ async function readText(source: ModuleSource, path: string): Promise<string | un
   const text: unknown = await source.read(path);
   if (text === undefined || typeof text === 'string') return text;
   throw new HoldfastError(
-    'modules.unreadable',
+    'modules.invalid',
     `Cannot read \`${path}\`: the source must return a string, or \`undefined\` for a missing file.`,
+    { data: { reason: 'unreadable' } },
   );
 }
 
 function toReadProblem(thrown: unknown, path: string): ModuleProblem {
-  if (isHoldfastError(thrown)) return problemAt('', thrown.code, thrown.message);
-  return problemAt('', 'modules.unreadable', `Cannot read \`${path}\`: ${describeThrown(thrown).slice(0, 300)}.`);
+  if (isHoldfastError(thrown)) return problemOf(thrown);
+  return problemAt('', 'unreadable', `Cannot read \`${path}\`: ${describeThrown(thrown).slice(0, 300)}.`);
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { loadModules } from './load-modules.ts';
 import { hashText, toPendingPath } from './manifest.ts';
@@ -29,7 +30,8 @@ test('without a manifest there are no modules, and a warning', async () => {
   expect(diagnostics).toEqual([
     {
       severity: 'warning',
-      code: 'modules.manifest_missing',
+      code: 'modules.invalid',
+      reason: 'manifest_missing',
       path: 'manifest.json',
       place: '',
       message: '`memory` has no `manifest.json`, so no modules are loaded.',
@@ -43,7 +45,7 @@ test('if one of three is broken, two load and one is reported', async () => {
   expect([...modules.keys()]).toEqual(['npc.merchant.haggle', 'npc.merchant.react']);
   expect(new Set(diagnostics.map(({ moduleId }) => moduleId))).toEqual(new Set(['broken']));
   expect(diagnostics).toContainEqual(
-    expect.objectContaining({ severity: 'error', code: 'modules.file_invalid', path: 'broken.json' }),
+    expect.objectContaining({ severity: 'error', code: 'modules.invalid', reason: 'file', path: 'broken.json' }),
   );
 });
 
@@ -63,7 +65,8 @@ test('a pinned file must match its hash', async () => {
   expect(modules.size).toBe(0);
   expect(diagnostics).toMatchObject([
     {
-      code: 'modules.hash_mismatch',
+      code: 'modules.invalid',
+      reason: 'hash_mismatch',
       message: expect.stringContaining(`expected \`${pinned}\`, got \`${hash}\``),
     },
   ]);
@@ -82,10 +85,15 @@ test('a file that is missing, has another id, or names an unknown signature', as
   const { modules, diagnostics } = await loadModules(source, { signatures });
   expect(modules.size).toBe(0);
   expect(diagnostics).toMatchObject([
-    { moduleId: 'gone', code: 'modules.file_missing', path: 'gone.json' },
-    { moduleId: 'b', code: 'modules.id_mismatch' },
-    { moduleId: 'c', code: 'modules.id_mismatch' },
-    { moduleId: 'c', code: 'modules.signature_not_found', message: expect.stringContaining('`npc.merchant`') },
+    { moduleId: 'gone', code: 'modules.invalid', reason: 'file_missing', path: 'gone.json' },
+    { moduleId: 'b', code: 'modules.invalid', reason: 'id_mismatch' },
+    { moduleId: 'c', code: 'modules.invalid', reason: 'id_mismatch' },
+    {
+      moduleId: 'c',
+      code: 'modules.invalid',
+      reason: 'signature_not_found',
+      message: expect.stringContaining('`npc.merchant`'),
+    },
   ]);
 });
 
@@ -100,7 +108,7 @@ test.each([[new TextEncoder().encode('{}')], [null], [7]])(
     for (const path of Object.keys(files)) {
       const { modules, diagnostics } = await loadModules(answering([path]), { signatures });
       expect(modules.size).toBe(0);
-      expect(diagnostics).toMatchObject([{ code: 'modules.unreadable', path, severity: 'error' }]);
+      expect(diagnostics).toMatchObject([{ code: 'modules.invalid', reason: 'unreadable', path, severity: 'error' }]);
       expect(diagnostics[0]?.message).toContain('the source must return a string');
     }
   },
@@ -108,16 +116,19 @@ test.each([[new TextEncoder().encode('{}')], [null], [7]])(
 
 test('signatures with the same name', async () => {
   const twice = loadModules(memoryModules(), { signatures: [haggle, haggle] });
-  await expect(twice).rejects.toMatchObject({ code: 'modules.signature_duplicate' });
+  await expect(twice).rejects.toMatchObject({ code: 'modules.invalid', reason: 'signature_duplicate' });
 });
 
 test.each([
   {
-    thrown: new HoldfastError('modules.too_large', 'Too large.'),
-    expected: { code: 'modules.too_large', message: 'Too large.' },
+    thrown: new HoldfastError('modules.invalid', 'Too large.', { data: { reason: 'too_large' } }),
+    expected: { code: 'modules.invalid', reason: 'too_large', message: 'Too large.' },
   },
-  { thrown: new Error('lost'), expected: { code: 'modules.unreadable', message: 'Cannot read `m.json`: lost.' } },
-  { thrown: null, expected: { code: 'modules.unreadable' } },
+  {
+    thrown: new Error('lost'),
+    expected: { code: 'modules.invalid', reason: 'unreadable', message: 'Cannot read `m.json`: lost.' },
+  },
+  { thrown: null, expected: { code: 'modules.invalid', reason: 'unreadable' } },
 ])('a rejection of the source is reported: $expected.code', async ({ thrown, expected }) => {
   const broken = (path: string): ModuleSource => ({
     name: 'broken',
@@ -170,7 +181,7 @@ function changing(
 const versionOf = async (source: ModuleSource): Promise<unknown> => {
   const { modules, diagnostics } = await loadModules(source, { signatures });
   return diagnostics.length > 0
-    ? diagnostics.map(({ code }) => code)
+    ? diagnostics.map(describeCode)
     : modules.get(fullModule.module_id)?.definition.metadata.version;
 };
 
@@ -217,14 +228,14 @@ test('a constantly changing folder is not read forever, and mismatches are repor
       return put.files[path];
     },
   };
-  expect(await versionOf(restless)).toEqual(['modules.hash_mismatch']);
+  expect(await versionOf(restless)).toEqual(['modules.invalid: hash_mismatch']);
   expect(reads).toBeLessThan(600);
 });
 
 test('a mismatched file is read a few times while the manifest stays the same', async () => {
   const [old, put] = [await version('old'), await version('new')];
   const source = changing({ manifest: old.manifest, files: put.files }, {});
-  expect(await versionOf(source)).toEqual(['modules.hash_mismatch']);
+  expect(await versionOf(source)).toEqual(['modules.invalid: hash_mismatch']);
   expect(source.reads).toBe(20);
 });
 

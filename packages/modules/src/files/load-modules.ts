@@ -5,7 +5,7 @@ import { emptyShelf, listDiagnostics, readChange } from './shelf.ts';
 import type { ModuleSource } from './source.ts';
 
 export interface LoadModulesOptions {
-  /** The signatures that modules may name. @throws HoldfastError `modules.signature_duplicate`. */
+  /** The signatures that modules may name. @throws HoldfastError `modules.invalid`. */
   readonly signatures: readonly Signature[];
 }
 
@@ -21,12 +21,10 @@ export interface LoadedModules {
  * warning. If a file does not match a manifest that has just changed, as during `saveModule`, both are read again. Never rejects because of
  * a source's content.
  *
- * Codes of diagnostics: `modules.manifest_missing` (warning), `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`,
- * `modules.file_missing`, `modules.file_invalid`, `modules.too_large`, `modules.unreadable`, `modules.hash_mismatch`,
- * `modules.id_mismatch`, `modules.signature_not_found`, `modules.signature_mismatch`, `modules.field_type_unknown` (warning),
- * `modules.description_unknown`, `modules.demo_invalid`.
+ * Codes of diagnostics: `modules.invalid` (warning), `modules.invalid` (warning),
+ * `modules.invalid`.
  *
- * @throws HoldfastError `modules.signature_duplicate`.
+ * @throws HoldfastError `modules.invalid`.
  */
 export async function loadModules(source: ModuleSource, { signatures }: LoadModulesOptions): Promise<LoadedModules> {
   const known = toSignatureMap(signatures);

@@ -28,7 +28,7 @@ test('a module keeps its path, and its tags unless others are given', () => {
 test('an id that differs from another only by case is reported as such, whatever else is wrong', () => {
   const file = fileOf({ broken: { path: '../broken.json' }, Shop: { path: 'shop.json' } });
   expect(() => listModule(file, { moduleId: 'shop', hash, tags: undefined })).toThrow(
-    expect.objectContaining({ code: 'modules.id_twin' }),
+    expect.objectContaining({ code: 'modules.invalid', reason: 'id_twin' }),
   );
   expect(JSON.parse(listModule(file, { moduleId: 'bench', hash, tags: undefined }).text).modules).toMatchObject({
     broken: { path: '../broken.json' },
@@ -37,6 +37,6 @@ test('an id that differs from another only by case is reported as such, whatever
 
 test('invalid tags are rejected', () => {
   expect(() => listModule(fileOf({}), { moduleId: 'a', hash, tags: [''] })).toThrow(
-    expect.objectContaining({ code: 'modules.manifest_invalid' }),
+    expect.objectContaining({ code: 'modules.invalid', reason: 'manifest' }),
   );
 });

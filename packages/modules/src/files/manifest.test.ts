@@ -36,7 +36,13 @@ test.each([
   expect(parseManifest(text)).toMatchObject({
     type: 'invalid',
     problems: expect.arrayContaining([
-      { severity: 'error', code: 'modules.manifest_invalid', place, message: expect.stringMatching(message) },
+      {
+        severity: 'error',
+        code: 'modules.invalid',
+        reason: 'manifest',
+        place,
+        message: expect.stringMatching(message),
+      },
     ]),
   });
 });
@@ -59,7 +65,7 @@ test.each([
     type: 'manifest',
     entries: new Map([['y', { path: 'y.json', hash: null, tags: [] }]]),
     problems: expect.arrayContaining([
-      expect.objectContaining({ severity: 'error', code: 'modules.manifest_invalid', moduleId: 'x', place }),
+      expect.objectContaining({ severity: 'error', code: 'modules.invalid', reason: 'manifest', moduleId: 'x', place }),
     ]),
   });
 });
@@ -97,7 +103,10 @@ test.each([
   'x'.repeat(2000),
 ])('rejects the path %j', (path) => {
   const parsing = parse({ x: { path } });
-  expect(parsing).toMatchObject({ entries: new Map(), problems: [{ code: 'modules.path_refused', moduleId: 'x' }] });
+  expect(parsing).toMatchObject({
+    entries: new Map(),
+    problems: [{ code: 'modules.invalid', reason: 'path', moduleId: 'x' }],
+  });
   expect(JSON.stringify(parsing.problems).length).toBeLessThan(1000);
 });
 
@@ -111,7 +120,7 @@ test.each(['x.json', 'a/b.json', 'a/b/c.txt', '...x', '..x/y', 'größe.json', '
 test.each(['', 'a b', '../a', 'a/b', '-a', '.a', 'ä', 'a\0', 'a'.repeat(129)])('an invalid id: %j', (id) => {
   expect(parse({ [id]: { path: 'a.json' } })).toMatchObject({
     entries: new Map(),
-    problems: [{ code: 'modules.manifest_invalid', message: expect.stringContaining('A module id') }],
+    problems: [{ code: 'modules.invalid', reason: 'manifest', message: expect.stringContaining('A module id') }],
   });
 });
 
@@ -123,7 +132,9 @@ test('of ids that differ only by case, the first counts', () => {
       ['Qa.one', { path: 'a.json' }],
       ['qa.two', { path: 'c.json' }],
     ]),
-    problems: [{ code: 'modules.id_twin', moduleId: 'qa.One', message: expect.stringContaining('`Qa.one`') }],
+    problems: [
+      { code: 'modules.invalid', reason: 'id_twin', moduleId: 'qa.One', message: expect.stringContaining('`Qa.one`') },
+    ],
   });
 });
 
@@ -131,7 +142,7 @@ test('unknown keys next to `modules` are warnings', () => {
   expect(parse({ x: { path: 'x.json' } }, { $schema: 'https://example.org' })).toMatchObject({
     type: 'manifest',
     entries: new Map([['x', { path: 'x.json' }]]),
-    problems: [{ severity: 'warning', code: 'modules.manifest_invalid', place: '$schema' }],
+    problems: [{ severity: 'warning', code: 'modules.invalid', reason: 'manifest', place: '$schema' }],
   });
 });
 

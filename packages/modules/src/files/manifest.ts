@@ -69,21 +69,21 @@ const entryShape = compileSchema<{ path: string; hash?: string | null; tags?: re
  * null or absent; a digest may omit `sha256:`. An invalid entry affects only itself; of ids that differ only by case, the first counts.
  * Unknown keys are errors within an entry and warnings next to `modules`.
  *
- * Codes: `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`, `modules.too_large`.
+ * Codes: `modules.invalid`.
  *
  * Source: the public repository SolPatrol/ml-crate, README, "Module Format".
  */
 export function parseManifest(text: string): ManifestParsing {
-  const parsed = parseText(text, invalidCode);
+  const parsed = parseText(text, 'manifest');
   if (parsed.type === 'invalid') return { type: 'invalid', problems: parsed.problems.map(asError) };
   const { value } = parsed;
   const shaped = wholeShape.validate(value);
-  const problems: ManifestProblem[] = shaped.ok ? [] : toProblems(shaped.issues, { code: invalidCode }).map(asError);
+  const problems: ManifestProblem[] = shaped.ok ? [] : toProblems(shaped.issues, { reason: 'manifest' }).map(asError);
   const { version, modules = {} } = isPlainObject(value) ? value : {};
   if (typeof version === 'string' && !/^1(\.\d{1,9}){0,2}$/.test(version)) {
     const shown = version.slice(0, 40);
     problems.push(
-      asError(problemAt('version', invalidCode, `Unknown version \`${shown}\`. The known version is \`1.0\`.`)),
+      asError(problemAt('version', 'manifest', `Unknown version \`${shown}\`. The known version is \`1.0\`.`)),
     );
   }
   if (problems.length > 0 || !isPlainObject(value) || !isPlainObject(modules)) return { type: 'invalid', problems };
@@ -91,7 +91,7 @@ export function parseManifest(text: string): ManifestParsing {
   for (const key of Object.keys(value)) {
     if (key === 'version' || key === 'modules') continue;
     const place = key.slice(0, 100);
-    problems.push({ ...problemAt(place, invalidCode, 'Unknown key, which has no effect.'), severity: 'warning' });
+    problems.push({ ...problemAt(place, 'manifest', 'Unknown key, which has no effect.'), severity: 'warning' });
   }
   const entries = new Map<string, ManifestEntry>();
   const ids = new Map<string, string>();
@@ -116,18 +116,18 @@ function readEntry(moduleId: string, written: unknown, twin: string | undefined)
   const place = `modules.${moduleId.slice(0, 128)}`;
   const problems: ModuleProblem[] = [];
   const idProblem = findIdProblem(moduleId);
-  if (idProblem !== undefined) problems.push(problemAt(place, invalidCode, idProblem));
+  if (idProblem !== undefined) problems.push(problemAt(place, 'manifest', idProblem));
   if (twin !== undefined)
-    problems.push(problemAt(place, 'modules.id_twin', `Differs from \`${twin}\` only by case. Rename one of them.`));
+    problems.push(problemAt(place, 'id_twin', `Differs from \`${twin}\` only by case. Rename one of them.`));
   const shaped = entryShape.validate(written);
-  if (!shaped.ok) problems.push(...toProblems(shaped.issues, { code: invalidCode, below: place }));
+  if (!shaped.ok) problems.push(...toProblems(shaped.issues, { reason: 'manifest', below: place }));
   const { path, hash: writtenHash }: JsonObject = isPlainObject(written) ? (written as JsonObject) : {};
   const pathProblem = typeof path === 'string' ? findPathProblem(path) : undefined;
-  if (pathProblem !== undefined) problems.push(problemAt(`${place}.path`, 'modules.path_refused', pathProblem));
+  if (pathProblem !== undefined) problems.push(problemAt(`${place}.path`, 'path', pathProblem));
   const hash = typeof writtenHash === 'string' ? toHash(writtenHash) : null;
   if (hash === undefined) {
     const expected = 'Must be `sha256:` and 64 hexadecimal digits, or null to leave the file unpinned.';
-    problems.push(problemAt(`${place}.hash`, invalidCode, expected));
+    problems.push(problemAt(`${place}.hash`, 'manifest', expected));
   }
   if (!shaped.ok || hash === undefined || problems.length > 0) return { type: 'refused', problems };
   const tags = [...new Set(shaped.value.tags)];
@@ -144,8 +144,6 @@ export async function hashText(text: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return `sha256:${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
-
-const invalidCode = 'modules.manifest_invalid';
 
 function asError(problem: ModuleProblem): ManifestProblem {
   return { ...problem, severity: 'error' };

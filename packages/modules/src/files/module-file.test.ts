@@ -100,7 +100,12 @@ test.each([
   { value: [], place: '', message: /object/ },
 ])('rejected at `$place`: $message', ({ value, place, message }) => {
   const problems = parse(value);
-  expect(problems).toContainEqual({ code: 'modules.file_invalid', place, message: expect.stringMatching(message) });
+  expect(problems).toContainEqual({
+    code: 'modules.invalid',
+    reason: 'file',
+    place,
+    message: expect.stringMatching(message),
+  });
 });
 
 test('all problems are reported at once, each with its place', () => {
@@ -128,13 +133,15 @@ test.each([
 ])('not a module: $name', ({ text, message }) => {
   expect(parseModule(text)).toEqual({
     type: 'invalid',
-    problems: [{ code: 'modules.file_invalid', place: '', message: expect.stringMatching(message) }],
+    problems: [{ code: 'modules.invalid', reason: 'file', place: '', message: expect.stringMatching(message) }],
   });
 });
 
 test('a text beyond the limit is rejected', () => {
   expect(parseModule(' '.repeat(8 * 1024 * 1024 + 1))).toMatchObject({
-    problems: [{ code: 'modules.too_large', message: expect.stringContaining('8388608 is the limit') }],
+    problems: [
+      { code: 'modules.invalid', reason: 'too_large', message: expect.stringContaining('8388608 is the limit') },
+    ],
   });
 });
 
@@ -154,7 +161,9 @@ test.each([
     value: { ...least, metadata: { version: '1', x: Array.from({ length: 50_000 }, () => 1) } },
   },
 ])('an excessive number of values is rejected: $name', ({ value }) => {
-  expect(parse(value)).toEqual([{ code: 'modules.too_large', place: '', message: expect.stringContaining('50000') }]);
+  expect(parse(value)).toEqual([
+    { code: 'modules.invalid', reason: 'too_large', place: '', message: expect.stringContaining('50000') },
+  ]);
 });
 
 test('only the first hundred problems are listed', () => {
@@ -168,8 +177,10 @@ test('reports input that is not text, and definitions that are not JSON', () => 
   const bytes: unknown = new TextEncoder().encode(stringifyModule(fullModule));
   expect(parseModule(bytes as string)).toMatchObject({
     type: 'invalid',
-    problems: [{ code: 'modules.file_invalid', message: 'Cannot read the file: it is not a string.' }],
+    problems: [{ code: 'modules.invalid', reason: 'file', message: 'Cannot read the file: it is not a string.' }],
   });
   const unwritable = { ...fullModule, metadata: { version: '1', large: 1n } } as unknown as typeof fullModule;
-  expect(() => stringifyModule(unwritable)).toThrow(expect.objectContaining({ code: 'modules.file_invalid' }));
+  expect(() => stringifyModule(unwritable)).toThrow(
+    expect.objectContaining({ code: 'modules.invalid', reason: 'file' }),
+  );
 });

@@ -66,18 +66,18 @@ export function findIdProblem(id: string): string | undefined {
  * silently `false`; only `metadata` accepts any key. `null` means an absent optional key. Without `metadata` the version is `1.0.0`; a
  * `metadata` without `version` is a problem.
  *
- * Codes: `modules.file_invalid` and `modules.too_large` (more than 8 MiB, or 50,000 values).
+ * Codes: `modules.invalid` (more than 8 MiB, or 50,000 values).
  *
  * Source of the format: the public repository SolPatrol/ml-crate, README and `src/inference/module.rs`; `react` and its keys, and
  * `descriptions`, are our additions.
  */
 export function parseModule(text: string): ModuleParsing {
-  const parsed = parseText(text, 'modules.file_invalid');
+  const parsed = parseText(text, 'file');
   if (parsed.type === 'invalid') return parsed;
   const value = dropNulls(parsed.value);
   const shaped = shape.validate(value);
   const problems = [
-    ...(shaped.ok ? [] : toProblems(shaped.issues, { code: 'modules.file_invalid', keys: Object.keys(properties) })),
+    ...(shaped.ok ? [] : toProblems(shaped.issues, { reason: 'file', keys: Object.keys(properties) })),
     ...(isPlainObject(value) ? findContradictions(value) : []),
   ];
   if (!shaped.ok || problems.length > 0) return { type: 'invalid', problems: cutProblems(problems) };
@@ -96,7 +96,7 @@ export function parseModule(text: string): ModuleParsing {
 /**
  * Formats a module file with keys in a readable, fixed order: the same definition gives the same bytes.
  *
- * @throws HoldfastError `modules.file_invalid` if the definition is not JSON.
+ * @throws HoldfastError `modules.invalid` if the definition is not JSON.
  */
 export function stringifyModule(definition: ModuleDefinition): string {
   const known = Object.keys(properties);
@@ -106,7 +106,7 @@ export function stringifyModule(definition: ModuleDefinition): string {
     return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
   } catch (cause) {
     const message = `The module is not JSON: ${describeThrown(cause).slice(0, 300)}. Pass the content of a module file.`;
-    throw new HoldfastError('modules.file_invalid', message, { cause });
+    throw new HoldfastError('modules.invalid', message, { data: { reason: 'file' }, cause });
   }
 }
 
@@ -131,7 +131,7 @@ function findContradictions(value: Record<string, unknown>): readonly ModuleProb
   const { module_id: id, predictor_type: predictorType } = value;
   const problems: ModuleProblem[] = [];
   const report = (place: string, message: string): void => {
-    problems.push(problemAt(place, 'modules.file_invalid', message));
+    problems.push(problemAt(place, 'file', message));
   };
   const idProblem = typeof id === 'string' ? findIdProblem(id) : undefined;
   if (idProblem !== undefined) report('module_id', idProblem);

@@ -1,7 +1,7 @@
 import type { Json } from '@holdfast/core';
 import { parseJson } from '@holdfast/core/internal';
 import type { SchemaIssue } from '@holdfast/schema';
-import { type ModuleProblem, problemAt } from '../signature/problems.ts';
+import { type ModuleProblem, type ModulesReason, problemAt } from '../signature/problems.ts';
 
 /** Maximum length of a module file or manifest, in characters; a folder limits bytes to the same number. */
 export const maxFileLength: number = 8 * 1024 * 1024;
@@ -14,23 +14,21 @@ const limits = { maxDepth: 64, maxKeys: maxValues, maxLength: maxFileLength };
 /** Ignores a leading byte order mark, which some editors add. */
 export function parseText(
   text: string,
-  code: string,
+  reason: ModulesReason,
 ):
   | { readonly type: 'parsed'; readonly value: Json }
   | { readonly type: 'invalid'; readonly problems: readonly ModuleProblem[] } {
   // Node.js returns bytes when it reads without an encoding.
   const given: unknown = text;
-  if (typeof given !== 'string') return refused(code, 'it is not a string');
+  if (typeof given !== 'string') return refused(reason, 'it is not a string');
   const parsed = parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text, limits);
-  if (!parsed.ok) return refused(parsed.reason === 'size' ? tooLarge : code, parsed.problem);
+  if (!parsed.ok) return refused(parsed.reason === 'size' ? 'too_large' : reason, parsed.problem);
   if (countValues(parsed.value) <= maxValues) return { type: 'parsed', value: parsed.value };
-  return refused(tooLarge, `it has more than ${maxValues} values`);
+  return refused('too_large', `it has more than ${maxValues} values`);
 }
 
-const tooLarge = 'modules.too_large';
-
-function refused(code: string, problem: string): ReturnType<typeof parseText> {
-  return { type: 'invalid', problems: [problemAt('', code, `Cannot read the file: ${problem}.`)] };
+function refused(reason: ModulesReason, problem: string): ReturnType<typeof parseText> {
+  return { type: 'invalid', problems: [problemAt('', reason, `Cannot read the file: ${problem}.`)] };
 }
 
 function countValues(value: Json): number {
@@ -48,7 +46,11 @@ const maxPlaceLength = 200;
 /** Converts schema issues to problems. Places contain untrusted keys, so their number is limited. */
 export function toProblems(
   issues: readonly SchemaIssue[],
-  { code, keys, below = '' }: { readonly code: string; readonly keys?: readonly string[]; readonly below?: string },
+  {
+    reason,
+    keys,
+    below = '',
+  }: { readonly reason: ModulesReason; readonly keys?: readonly string[]; readonly below?: string },
 ): readonly ModuleProblem[] {
   const found: ModuleProblem[] = [];
   const places = new Set<string>();
@@ -60,7 +62,7 @@ export function toProblems(
     places.add(place);
     const isOwnKey = message === unknownKey && keys !== undefined && !/[.[]/.test(path);
     const text = isOwnKey ? `${message} Known keys: ${keys.map((key) => `\`${key}\``).join(', ')}.` : message;
-    found.push(problemAt(place, code, text));
+    found.push(problemAt(place, reason, text));
   }
   return found;
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeCode } from '@holdfast/core/internal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModuleDefinition } from './definition.ts';
 import { folderModules } from './folder.ts';
@@ -97,7 +98,7 @@ test('a new module never replaces another module or the manifest', async () => {
 const codeOf = async (saving: Promise<void>): Promise<unknown> =>
   saving.then(
     () => 'saved',
-    (thrown: { code: string }) => thrown.code,
+    (thrown: { code: string }) => describeCode(thrown),
   );
 
 test.each([
@@ -107,15 +108,15 @@ test.each([
   { name: 'an unknown key', definition: { ...fullModule, more: 1 } },
 ])('a module that could not be loaded again is not saved: $name', async ({ definition }) => {
   // The types would prevent these.
-  expect(await codeOf(saveModule(root, definition as unknown as ModuleDefinition))).toBe('modules.file_invalid');
+  expect(await codeOf(saveModule(root, definition as unknown as ModuleDefinition))).toBe('modules.invalid: file');
   expect(await readdir(around)).toEqual([]);
 });
 
 test('invalid tags, and an id that differs from another only by case', async () => {
   await saveModule(root, simple('m', '1'));
   const before = await read('manifest.json');
-  expect(await codeOf(saveModule(root, simple('n', '1'), { tags: [''] }))).toBe('modules.manifest_invalid');
-  expect(await codeOf(saveModule(root, simple('M', '1')))).toBe('modules.id_twin');
+  expect(await codeOf(saveModule(root, simple('n', '1'), { tags: [''] }))).toBe('modules.invalid: manifest');
+  expect(await codeOf(saveModule(root, simple('M', '1')))).toBe('modules.invalid: id_twin');
   expect(await read('manifest.json')).toBe(before);
   expect((await readdir(root)).toSorted()).toEqual(['.holdfast', 'm.json', 'manifest.json']);
 });
@@ -124,8 +125,9 @@ test('an invalid manifest is left unchanged', async () => {
   await mkdir(root);
   await writeFile(join(root, 'manifest.json'), '{ "version": "1.0", "modules": {}, }');
   await expect(saveModule(root, simple('m', '1'))).rejects.toMatchObject({
-    code: 'modules.manifest_invalid',
-    data: { problems: [{ code: 'modules.manifest_invalid', place: '' }] },
+    code: 'modules.invalid',
+    reason: 'manifest',
+    data: { problems: [{ code: 'modules.invalid', reason: 'manifest', place: '' }] },
   });
   expect(await read('manifest.json')).toBe('{ "version": "1.0", "modules": {}, }');
 });
@@ -138,9 +140,9 @@ test('never writes outside of the folder', async () => {
   await symlink('../outside/planted.json', join(root, 'm.json'));
   const listed = (path: string): string => JSON.stringify({ version: '1.0', modules: { m: { path } } });
   await writeFile(join(root, 'manifest.json'), listed('link/m.json'));
-  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.invalid: path');
   await writeFile(join(root, 'manifest.json'), listed('link/more/m.json'));
-  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.invalid: path');
   // A link in place of the file is replaced, not followed.
   await writeFile(join(root, 'manifest.json'), listed('m.json'));
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('saved');
@@ -148,7 +150,7 @@ test('never writes outside of the folder', async () => {
   expect((await load()).diagnostics).toEqual([]);
   await rm(join(root, '.holdfast'), { recursive: true });
   await symlink('../outside', join(root, '.holdfast'));
-  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.path_refused');
+  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.invalid: path');
   await rm(join(root, '.holdfast'));
   await mkdir(join(root, '.holdfast'));
   await symlink('../../outside/lock', join(root, '.holdfast/lock'));
@@ -210,7 +212,7 @@ test('a save that waits too long', async () => {
   await saveModule(root, simple('m', '1'));
   const release = await takeLock(join(root, '.holdfast/lock'), { waitMs: 0 });
   const before = await read('manifest.json');
-  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('modules.busy');
+  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('modules.unwritable: busy');
   expect(await read('manifest.json')).toBe(before);
   release();
   expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('saved');

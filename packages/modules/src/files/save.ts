@@ -3,7 +3,7 @@ import { lstat, open, readdir, realpath, rename, rm, unlink } from 'node:fs/prom
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HoldfastError, isHoldfastError, type JsonObject } from '@holdfast/core';
-import { describeThrown, isPlainObject } from '@holdfast/core/internal';
+import { describeThrown, isPlainObject, toReason } from '@holdfast/core/internal';
 import { type ModuleProblem, refusal } from '../signature/problems.ts';
 import { codeOf, makeFolders, type OpenFolder, openFolder, readContained } from './contained.ts';
 import type { ModuleDefinition } from './definition.ts';
@@ -23,8 +23,7 @@ export interface SaveModuleOptions {
  * Concurrent readers get the module before or after the change, even if the process is killed in between. Concurrent saves, also from other
  * processes of this machine, wait for each other for up to 10 s. Working files are in `.holdfast` in the folder.
  *
- * @throws HoldfastError `modules.file_invalid` and `modules.manifest_invalid` (all problems are in `data.problems`), `modules.id_twin`,
- * `modules.path_refused`, `modules.unreadable`, `modules.too_large`, `modules.unwritable`, `modules.busy`.
+ * @throws HoldfastError `modules.invalid` (all problems are in `data.problems`), `modules.invalid`, `modules.unwritable`.
  */
 export async function saveModule(
   directory: string,
@@ -90,11 +89,7 @@ function toText(definition: ModuleDefinition): string {
   const text = stringifyModule(definition);
   const parsing = parseModule(text);
   if (parsing.type === 'module') return text;
-  throw refusal(
-    'modules.file_invalid',
-    'The module was not saved, because it could not be loaded again',
-    parsing.problems,
-  );
+  throw refusal('file', 'The module was not saved, because it could not be loaded again', parsing.problems);
 }
 
 /** Completes the work of a killed process: moves pinned files to their places and deletes the rest. */
@@ -156,7 +151,7 @@ export interface ManifestFile {
   readonly entries: ReadonlyMap<string, ManifestEntry>;
 }
 
-/** An empty manifest if there is none. @throws HoldfastError `modules.manifest_invalid`, and as `readContained`. */
+/** An empty manifest if there is none. @throws HoldfastError `modules.invalid`, and as `readContained`. */
 async function readManifestFile(root: string): Promise<ManifestFile> {
   const file = await readContained(root, manifestPath);
   return toManifestFile(file?.text ?? '{ "version": "1.0", "modules": {} }');
@@ -165,7 +160,7 @@ async function readManifestFile(root: string): Promise<ManifestFile> {
 function toManifestFile(text: string): ManifestFile {
   const parsing = parseManifest(text);
   if (parsing.type === 'invalid') throw refuseManifest(parsing.problems);
-  const parsed = parseText(text, 'modules.manifest_invalid');
+  const parsed = parseText(text, 'manifest');
   // The text was parsed before.
   const content = (parsed.type === 'parsed' ? parsed.value : {}) as JsonObject;
   return { content, entries: parsing.entries };
@@ -181,7 +176,7 @@ export interface ListedModule {
 /**
  * The text of the manifest with the module added, and the path of its file.
  *
- * @throws HoldfastError `modules.manifest_invalid` (invalid tags), `modules.id_twin`.
+ * @throws HoldfastError `modules.invalid` (invalid tags), `modules.invalid`.
  */
 export function listModule(
   { content, entries }: ManifestFile,
@@ -195,7 +190,8 @@ export function listModule(
   const parsing = parseManifest(text);
   if (parsing.type === 'manifest' && parsing.entries.has(moduleId)) return { text, path };
   const [problem] = parsing.problems.filter((one) => one.moduleId === moduleId);
-  if (problem?.code === 'modules.id_twin') throw new HoldfastError(problem.code, problem.message);
+  if (problem?.reason === 'id_twin')
+    throw new HoldfastError(problem.code, problem.message, { data: toReason(problem) });
   throw refuseManifest(parsing.problems);
 }
 
@@ -208,7 +204,7 @@ function findFreePath(moduleId: string, entries: ReadonlyMap<string, ManifestEnt
 }
 
 function refuseManifest(problems: readonly ModuleProblem[]): HoldfastError {
-  return refusal('modules.manifest_invalid', 'Nothing was saved, because the manifest is invalid', problems);
+  return refusal('manifest', 'Nothing was saved, because the manifest is invalid', problems);
 }
 
 /**
@@ -216,7 +212,7 @@ function refuseManifest(problems: readonly ModuleProblem[]): HoldfastError {
  * that of an empty SQLite database, the only one that Node.js offers; the system releases it when the process ends, so no lock is ever left
  * behind.
  *
- * @throws HoldfastError `modules.busy`, `modules.unwritable`.
+ * @throws HoldfastError `modules.unwritable`.
  */
 export async function takeLock(path: string, { waitMs }: { readonly waitMs: number }): Promise<() => void> {
   // Imported on demand: some versions of Node.js print a warning.
@@ -234,10 +230,10 @@ export async function takeLock(path: string, { waitMs }: { readonly waitMs: numb
     }
     if (performance.now() >= untilMs) {
       throw new HoldfastError(
-        'modules.busy',
+        'modules.unwritable',
         `Another process is saving modules; waited ${waitMs} ms. Nothing was saved. Try again later.`,
         {
-          data: { lock: path },
+          data: { reason: 'busy', lock: path },
         },
       );
     }

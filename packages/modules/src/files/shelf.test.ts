@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { defineSignature } from '../signature/signature.ts';
@@ -37,11 +38,11 @@ function describe({ shelf, events, doubted }: ShelfReading): object {
   return {
     events: events.map((event) => {
       const id = 'moduleId' in event ? ` ${event.moduleId}` : '';
-      const codes = 'diagnostics' in event ? ` ${event.diagnostics.map(({ code }) => code).join()}` : '';
+      const codes = 'diagnostics' in event ? ` ${event.diagnostics.map(describeCode).join()}` : '';
       return `${event.type}${id}${codes}${'isKept' in event && event.isKept ? ' (kept)' : ''}`;
     }),
     inForce: inForce(shelf),
-    problems: [...shelf.ofManifest, ...[...shelf.ofModules.values()].flat()].map(({ code }) => code),
+    problems: [...shelf.ofManifest, ...[...shelf.ofModules.values()].flat()].map(describeCode),
     ...(doubted.length === 0 ? {} : { doubted }),
   };
 }
@@ -86,15 +87,15 @@ const cases: readonly Case[] = [
     name: 'a broken file keeps its module',
     edit: { 'a.json': '{' },
     change: files('a.json'),
-    events: ['module-failed a modules.file_invalid (kept)'],
-    problems: ['modules.file_invalid'],
+    events: ['module-failed a modules.invalid: file (kept)'],
+    problems: ['modules.invalid: file'],
   },
   {
     name: 'an empty file, as when an editor starts writing',
     edit: { 'a.json': '' },
     change: files('a.json'),
-    events: ['module-failed a modules.file_invalid (kept)'],
-    problems: ['modules.file_invalid'],
+    events: ['module-failed a modules.invalid: file (kept)'],
+    problems: ['modules.invalid: file'],
   },
   {
     name: 'repairing a broken file is a change',
@@ -110,7 +111,7 @@ const cases: readonly Case[] = [
     change: files('a.json'),
     events: ['module-removed a'],
     inForce: ['b 1'],
-    problems: ['modules.file_missing'],
+    problems: ['modules.invalid: file_missing'],
   },
   {
     name: 'a file that may come back changes nothing',
@@ -125,9 +126,9 @@ const cases: readonly Case[] = [
     from: { [manifestPath]: manifestText(both), 'b.json': moduleText('b', 1) },
     change: files('a.json'),
     isGone: () => false,
-    events: ['module-failed a modules.file_missing'],
+    events: ['module-failed a modules.invalid: file_missing'],
     inForce: ['b 1'],
-    problems: ['modules.file_missing'],
+    problems: ['modules.invalid: file_missing'],
   },
   {
     name: 'a file that the manifest newly lists',
@@ -147,16 +148,16 @@ const cases: readonly Case[] = [
     name: 'a broken manifest changes nothing, and other reported files are read',
     edit: { [manifestPath]: '{', 'b.json': moduleText('b', 2) },
     change: files(manifestPath, 'b.json'),
-    events: ['manifest-failed modules.manifest_invalid', 'module-changed b'],
+    events: ['manifest-failed modules.invalid: manifest', 'module-changed b'],
     inForce: ['a 1', 'b 2'],
-    problems: ['modules.manifest_invalid'],
+    problems: ['modules.invalid: manifest'],
   },
   {
     name: 'a missing manifest changes nothing',
     edit: { [manifestPath]: null },
     change: { type: 'all' },
-    events: ['manifest-failed modules.manifest_missing', 'module-skipped a', 'module-skipped b'],
-    problems: ['modules.manifest_missing'],
+    events: ['manifest-failed modules.invalid: manifest_missing', 'module-skipped a', 'module-skipped b'],
+    problems: ['modules.invalid: manifest_missing'],
   },
   {
     name: 'an invalid entry keeps its module, and the others are updated',
@@ -164,25 +165,25 @@ const cases: readonly Case[] = [
       [manifestPath]: manifestText({ a: { path: '../a.json' }, b: { path: 'b.json', tags: ['x'] } }),
     },
     change: files(manifestPath),
-    events: ['module-failed a modules.path_refused (kept)', 'module-changed b'],
+    events: ['module-failed a modules.invalid: path (kept)', 'module-changed b'],
     inForce: ['b 1 x', 'a 1'],
-    problems: ['modules.path_refused'],
+    problems: ['modules.invalid: path'],
   },
   {
     name: 'a change of the manifest reloads a failed module',
     from: { ...twoModules, 'a.json': '{' },
     edit: { [manifestPath]: manifestText({ ...both, b: { path: 'b.json', tags: ['x'] } }) },
     change: files(manifestPath),
-    events: ['module-failed a modules.file_invalid', 'module-changed b'],
+    events: ['module-failed a modules.invalid: file', 'module-changed b'],
     inForce: ['b 1 x'],
-    problems: ['modules.file_invalid'],
+    problems: ['modules.invalid: file'],
   },
   {
     name: 'a wrong hash keeps the module',
     edit: { [manifestPath]: manifestText({ ...both, a: { path: 'a.json', hash: '0'.repeat(64) } }) },
     change: files(manifestPath),
-    events: ['module-failed a modules.hash_mismatch (kept)'],
-    problems: ['modules.hash_mismatch'],
+    events: ['module-failed a modules.invalid: hash_mismatch (kept)'],
+    problems: ['modules.invalid: hash_mismatch'],
   },
   {
     name: 'two modules that swap their files',
@@ -200,9 +201,9 @@ const cases: readonly Case[] = [
     from: { ...twoModules, [manifestPath]: manifestText({ ...both, c: { path: 'b.json' } }) },
     edit: { 'b.json': moduleText('b', 2) },
     change: files('b.json'),
-    events: ['module-changed b', 'module-failed c modules.id_mismatch'],
+    events: ['module-changed b', 'module-failed c modules.invalid: id_mismatch'],
     inForce: ['a 1', 'b 2'],
-    problems: ['modules.id_mismatch'],
+    problems: ['modules.invalid: id_mismatch'],
   },
   {
     name: 'reloading one module leaves the others and their entries unchanged',
@@ -226,9 +227,9 @@ const cases: readonly Case[] = [
     name: 'one module with an invalid entry',
     edit: { [manifestPath]: manifestText({ a: { path: 'a.json', hash: 1 }, b: {} }) },
     change: { type: 'module', moduleId: 'a' },
-    events: ['module-failed a modules.manifest_invalid (kept)'],
+    events: ['module-failed a modules.invalid: manifest (kept)'],
     inForce: ['a 1', 'b 1'],
-    problems: ['modules.manifest_invalid'],
+    problems: ['modules.invalid: manifest'],
   },
   {
     name: 'one unknown module',
@@ -265,8 +266,8 @@ test('a repaired entry, and a warning, appear and disappear', async () => {
   source.write('a.json', declared('string'));
   const third = await readChange(second.shelf, files('a.json'), at);
   expect([first, second, third].map(describe)).toEqual([
-    { events: ['module-failed a modules.manifest_invalid'], inForce: [], problems: ['modules.manifest_invalid'] },
-    { events: ['module-added a'], inForce: ['a 1'], problems: ['modules.field_type_unknown'] },
+    { events: ['module-failed a modules.invalid: manifest'], inForce: [], problems: ['modules.invalid: manifest'] },
+    { events: ['module-added a'], inForce: ['a 1'], problems: ['modules.invalid: field_type_unknown'] },
     { events: ['module-changed a'], inForce: ['a 1'], problems: [] },
   ]);
 });
@@ -288,7 +289,7 @@ test('a save in progress is read again until it matches, but not forever', async
     },
   };
   const reading = await readChange(emptyShelf, { type: 'all' }, { source: restless, signatures });
-  expect(describe(reading)).toMatchObject({ inForce: ['b 1'], problems: ['modules.hash_mismatch'] });
+  expect(describe(reading)).toMatchObject({ inForce: ['b 1'], problems: ['modules.invalid: hash_mismatch'] });
   expect(reads).toBeLessThan(250);
 });
 
@@ -328,9 +329,9 @@ test('a failing source affects only the files that it does not return', async ()
   const reading = await readChange(shelf, { type: 'all' }, { source: throwing, signatures });
   expect(describe(reading)).toMatchObject({
     events: [
-      'manifest-failed modules.unreadable',
-      'module-failed a modules.unreadable (kept)',
-      'module-failed b modules.unreadable (kept)',
+      'manifest-failed modules.invalid: unreadable',
+      'module-failed a modules.invalid: unreadable (kept)',
+      'module-failed b modules.invalid: unreadable (kept)',
     ],
     inForce: ['a 1', 'b 1'],
   });

@@ -76,7 +76,7 @@ export async function readChange(
 }
 
 function isOutdated({ diagnostics }: ReadFile): boolean {
-  return diagnostics.some(({ code }) => code === 'modules.file_missing' || code === 'modules.hash_mismatch');
+  return diagnostics.some(({ reason }) => reason === 'file_missing' || reason === 'hash_mismatch');
 }
 
 interface Readings {
@@ -96,7 +96,7 @@ function settle(before: ModuleShelf, { listing, files, isGone }: Readings): Shel
   }
   for (const { moduleId, path, module, diagnostics } of files) {
     const former = modules.get(moduleId);
-    const isMissing = diagnostics.some(({ code }) => code === 'modules.file_missing');
+    const isMissing = diagnostics.some(({ reason }) => reason === 'file_missing');
     if (isMissing && former !== undefined && !isGone(path)) {
       doubted.push(path);
       continue;

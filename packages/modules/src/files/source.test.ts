@@ -29,7 +29,9 @@ test('a watcher that closes during a notification, and one that starts', async (
 
 test.each(['../a.json', '/a.json', 'C:\\a.json', ''])('rejects the path %j', async (path) => {
   const source = memoryModules();
-  expect(() => memoryModules({ [path]: '' })).toThrow(expect.objectContaining({ code: 'modules.path_refused' }));
-  expect(() => source.write(path, '')).toThrow(expect.objectContaining({ code: 'modules.path_refused' }));
-  await expect(source.read(path)).rejects.toMatchObject({ code: 'modules.path_refused' });
+  expect(() => memoryModules({ [path]: '' })).toThrow(
+    expect.objectContaining({ code: 'modules.invalid', reason: 'path' }),
+  );
+  expect(() => source.write(path, '')).toThrow(expect.objectContaining({ code: 'modules.invalid', reason: 'path' }));
+  await expect(source.read(path)).rejects.toMatchObject({ code: 'modules.invalid', reason: 'path' });
 });

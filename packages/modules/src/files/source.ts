@@ -6,8 +6,8 @@ export interface ModuleSource {
   /** A name for people, such as the folder. */
   readonly name: string;
   /**
-   * The text of a file; `undefined` if it does not exist. Rejects with HoldfastError `modules.path_refused` (outside of the folder),
-   * `modules.unreadable`, `modules.too_large`.
+   * The text of a file; `undefined` if it does not exist. Rejects with HoldfastError `modules.invalid` (outside of the folder),
+   * `modules.invalid`.
    */
   read(path: string): Promise<string | undefined>;
   /** Reports the file that may have changed, or `undefined` if any may have, until closed. Absent: files never change on their own. */
@@ -20,9 +20,9 @@ export interface ModuleSourceWatch {
 
 /** Module files in memory, for tests and for hosts that store them elsewhere. */
 export interface MemoryModules extends ModuleSource {
-  /** Notifies watchers. @throws HoldfastError `modules.path_refused`. */
+  /** Notifies watchers. @throws HoldfastError `modules.invalid`. */
   write(path: string, text: string): void;
-  /** Notifies watchers; ignores missing files. @throws HoldfastError `modules.path_refused`. */
+  /** Notifies watchers; ignores missing files. @throws HoldfastError `modules.invalid`. */
   remove(path: string): void;
   watch(changed: (path: string | undefined) => void): Promise<{ close(): void }>;
 }
@@ -30,7 +30,7 @@ export interface MemoryModules extends ModuleSource {
 /**
  * Creates a source from texts by path, including `manifest.json`.
  *
- * @throws HoldfastError `modules.path_refused`.
+ * @throws HoldfastError `modules.invalid`.
  */
 export function memoryModules(files: Readonly<Record<string, string>> = {}): MemoryModules {
   const texts = new Map<string, string>();
@@ -59,6 +59,6 @@ export function memoryModules(files: Readonly<Record<string, string>> = {}): Mem
 
 function checkPath(path: string): string {
   const problem = findPathProblem(path);
-  if (problem !== undefined) throw new HoldfastError('modules.path_refused', problem);
+  if (problem !== undefined) throw new HoldfastError('modules.invalid', problem, { data: { reason: 'path' } });
   return path;
 }

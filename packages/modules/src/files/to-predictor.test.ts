@@ -87,7 +87,8 @@ test('an unregistered signature', () => {
   const thrown = thrownBy(() => toPredictor(fullModule, { model: playModel() }));
   expect(isModuleError(thrown)).toBe(true);
   expect(thrown).toMatchObject({
-    code: 'modules.signature_not_found',
+    code: 'modules.invalid',
+    reason: 'signature_not_found',
     message: expect.stringContaining('None are'),
     data: { kind: 'SignatureNotFound', recoverable: false },
   });
@@ -99,12 +100,14 @@ test('a mismatched module is rejected with all problems', () => {
   expect(
     thrownBy(() => toPredictor({ ...fullModule, demos, signature }, { model: playModel(), signatures })),
   ).toMatchObject({
-    code: 'modules.signature_mismatch',
+    code: 'modules.invalid',
+    reason: 'signature_mismatch',
     message: expect.stringContaining('There are 2 more'),
     data: { problems: [{ place: 'signature.inputs' }, { place: 'signature.outputs' }, { place: 'demos[0]' }] },
   });
   expect(thrownBy(() => toPredictor(fullModule, { model: playModel(), signatures: [haggle, haggle] }))).toMatchObject({
-    code: 'modules.signature_duplicate',
+    code: 'modules.invalid',
+    reason: 'signature_duplicate',
   });
 });
 
@@ -128,7 +131,7 @@ test('a definition parsed by the caller is accepted or rejected like a file', as
   for (const definition of wrong) {
     const given = definition as unknown as typeof fullModule;
     const thrown = thrownBy(() => toPredictor(given, { model: playModel(), signatures }));
-    expect(thrown).toMatchObject({ code: 'modules.file_invalid' });
+    expect(thrown).toMatchObject({ code: 'modules.invalid', reason: 'file' });
   }
 });
 
@@ -140,7 +143,8 @@ test('the fields of a react step must not conflict with the signature', () => {
   });
   const { extract: _, ...definition } = { ...reactModule, demos: [] };
   expect(thrownBy(() => toPredictor(definition, { model: playModel(), signatures: [signature] }))).toMatchObject({
-    code: 'modules.signature_invalid',
+    code: 'modules.invalid',
+    reason: 'signature',
   });
 });
 

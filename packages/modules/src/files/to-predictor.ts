@@ -24,7 +24,7 @@ export interface ToPredictorOptions {
 /**
  * Creates a predictor from a module file or an import: a `ReactPredictor` if its `predictorType` is `react`.
  *
- * @throws HoldfastError `modules.signature_not_found`, `modules.signature_duplicate`, the first problem of the module as in `loadModules`
+ * @throws HoldfastError `modules.invalid`, the first problem of the module as in `loadModules`
  * (all are in `data.problems`), and the errors of `react`.
  */
 export function toPredictor(
@@ -57,12 +57,12 @@ function check(
 ): { readonly definition: ModuleDefinition; readonly program: Program } {
   // The definition may come from an unchecked file.
   const parsing = parseModule(stringifyModule(given));
-  if (parsing.type === 'invalid') throw refusal('modules.file_invalid', 'The module is invalid', parsing.problems);
+  if (parsing.type === 'invalid') throw refusal('file', 'The module is invalid', parsing.problems);
   const { definition } = parsing;
   const { program, problems } = checkModule(definition, toSignatureMap(signatures));
   if (program !== undefined) return { definition, program };
   const errors = problems.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  if (first?.code === 'modules.signature_not_found') throw moduleError(first.code, first.message);
-  throw refusal(first?.code ?? 'modules.file_invalid', `\`${definition.module_id}\``, errors);
+  if (first?.reason === 'signature_not_found') throw moduleError('SignatureNotFound', first.message);
+  throw refusal(first?.reason ?? 'file', `\`${definition.module_id}\``, errors);
 }

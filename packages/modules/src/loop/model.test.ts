@@ -159,7 +159,8 @@ describe('a predictor with a model', () => {
     const loop = wrapTools(predict(signature(), { model }), { tools: [gold] });
     await expect(loop.invoke({ question: 5 })).rejects.toMatchObject({ code: 'modules.input_invalid' });
     await expect(loop.invoke({ ...input, available_tools: 'x' })).rejects.toMatchObject({
-      code: 'modules.input_reserved',
+      code: 'modules.invalid',
+      reason: 'input_reserved',
     });
     expect(model.requests).toHaveLength(0);
   });

@@ -49,7 +49,7 @@ export const callKey = 'tool_call';
 
 /**
  * A copy of the caller's input, and its context. @throws HoldfastError `modules.input_invalid`,
- * `modules.input_reserved`.
+ * `modules.invalid`.
  */
 export function readInput(
   given: unknown,
@@ -62,9 +62,9 @@ export function readInput(
   }
   if (Object.hasOwn(copied.value, toolsKey)) {
     throw new HoldfastError(
-      'modules.input_reserved',
+      'modules.invalid',
       `The input has \`${toolsKey}\`, which the loop adds itself. Remove or rename it.`,
-      { data: { field: toolsKey } },
+      { data: { reason: 'input_reserved', field: toolsKey } },
     );
   }
   const input = copied.value as JsonObject;
@@ -126,9 +126,6 @@ function readAnswer(answered: unknown): RoundAnswer {
 }
 
 function unusable(problem: string): RoundAnswer {
-  const error = moduleError(
-    'modules.output_unparsable',
-    `The answer of the predictor ${problem}. It must be a JSON object.`,
-  );
+  const error = moduleError('OutputUnparsable', `The answer of the predictor ${problem}. It must be a JSON object.`);
   return { type: 'failed', error: toLoopProblem(error), output: {}, usage: noUsage };
 }

@@ -7,14 +7,8 @@ import {
   type Outcome,
   type PendingApproval,
 } from '@holdfast/core';
-import { describeThrown, toPrintable } from '@holdfast/core/internal';
-import {
-  isModuleError,
-  type ModuleError,
-  type ModuleErrorCode,
-  type ModuleErrorKind,
-  moduleError,
-} from '../signature/problems.ts';
+import { describeThrown, toPrintable, toReason } from '@holdfast/core/internal';
+import { isModuleError, type ModuleError, type ModuleErrorKind, moduleError } from '../signature/problems.ts';
 
 /** A call requested by a predictor. */
 export interface LoopCall {
@@ -34,6 +28,8 @@ export interface LoopCall {
 /** The reason why a loop ended without an answer. */
 export interface LoopProblem {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string | undefined;
   readonly message: string;
   readonly kind?: ModuleErrorKind;
   readonly recoverable: boolean;
@@ -77,14 +73,14 @@ export type ToolLoopResult<Output = unknown> =
 
 /** The error of a call that did not succeed; its message is the text for the predictor. Pass only outcomes other than `ok`. */
 export function toToolError(outcome: Outcome): ModuleError {
-  const { code, message } = describe(outcome);
-  return moduleError(code, message, {
+  const { kind, message } = describe(outcome);
+  return moduleError(kind, message, {
     data: {
       tool: showName(outcome.name),
       outcome: outcome.kind,
       code: outcome.code ?? null,
       // A denial is final, and a call that may have taken effect must not be blindly repeated.
-      ...(code === 'modules.execution_failed' ? { recoverable: mayGoWell.has(outcome.kind) } : {}),
+      ...(kind === 'ExecutionFailed' ? { recoverable: mayGoWell.has(outcome.kind) } : {}),
     },
   });
 }
@@ -111,19 +107,17 @@ const halfPair = /\p{Cs}$/u;
 
 const mayGoWell: ReadonlySet<Outcome['kind']> = new Set(['failed', 'timed-out']);
 
-/** The codes for a result that is not JSON, even if the call is in doubt because of it. */
-const unserializable: ReadonlySet<string | undefined> = new Set([
-  'output.undefined',
-  'output.not_json',
-  'output.unreadable',
-]);
-
-function describe({ kind, code, name, text }: Outcome): { readonly code: ModuleErrorCode; readonly message: string } {
-  if (kind === 'unknown-tool') return { code: 'modules.tool_not_found', message: `Tool not found: ${showName(name)}` };
-  if (unserializable.has(code)) return { code: 'modules.serialization', message: `Serialization error: ${text}` };
+function describe({ kind, code, reason, name, text }: Outcome): {
+  readonly kind: ModuleErrorKind;
+  readonly message: string;
+} {
+  if (kind === 'unknown-tool') return { kind: 'ToolNotFound', message: `Tool not found: ${showName(name)}` };
+  // A result that is not JSON, even if the call is in doubt because of it.
+  if (code === 'output.invalid' && reason !== undefined)
+    return { kind: 'SerializationError', message: `Serialization error: ${text}` };
   if (kind === 'invalid' && code?.startsWith('output.') !== true)
-    return { code: 'modules.invalid_arguments', message: `Invalid arguments: ${text.replace(ownPrefix, '')}` };
-  return { code: 'modules.execution_failed', message: `Execution failed: ${text}` };
+    return { kind: 'InvalidArguments', message: `Invalid arguments: ${text.replace(ownPrefix, '')}` };
+  return { kind: 'ExecutionFailed', message: `Execution failed: ${text}` };
 }
 
 /** The prefix that the call path already adds. */
@@ -132,9 +126,10 @@ const ownPrefix = /^Invalid arguments for `[^`]{1,64}`: /;
 /** The error in the form of a loop's result. */
 export function toLoopProblem(error: HoldfastError): LoopProblem {
   const { code, message } = error;
-  if (!isModuleError(error)) return Object.freeze({ code, message, recoverable: false });
+  const problem = { code, ...toReason(error), message };
+  if (!isModuleError(error)) return Object.freeze({ ...problem, recoverable: false });
   const { kind, recoverable } = error.data;
-  return Object.freeze({ code, message, kind, recoverable });
+  return Object.freeze({ ...problem, kind, recoverable });
 }
 
 /** As `toLoopProblem`, for any value that a host's predictor throws. */
@@ -148,11 +143,27 @@ export function toPredictorProblem(thrown: unknown): LoopProblem {
 export type Stop = 'aborted' | 'deadline' | 'budget' | 'suspended';
 
 const stops: Readonly<Record<Stop, LoopProblem>> = {
-  aborted: { code: 'modules.aborted', message: 'The loop was aborted by its signal.', recoverable: true },
-  deadline: { code: 'modules.deadline', message: 'The deadline of the loop has passed.', recoverable: true },
-  budget: { code: 'modules.budget', message: 'The budget of the loop is used up.', recoverable: false },
+  aborted: {
+    code: 'modules.stopped',
+    reason: 'aborted',
+    message: 'The loop was aborted by its signal.',
+    recoverable: true,
+  },
+  deadline: {
+    code: 'modules.stopped',
+    reason: 'deadline',
+    message: 'The deadline of the loop has passed.',
+    recoverable: true,
+  },
+  budget: {
+    code: 'modules.stopped',
+    reason: 'budget',
+    message: 'The budget of the loop is used up.',
+    recoverable: false,
+  },
   suspended: {
-    code: 'modules.suspended',
+    code: 'modules.stopped',
+    reason: 'suspended',
     message: 'A call waits for approval. Once it is answered, call `resume` with the `state`.',
     recoverable: true,
   },
@@ -165,7 +176,8 @@ export function stopProblem(stop: Stop): LoopProblem {
 /** The error of a predictor that requested a call in its last round. */
 export function iterationsProblem(iterations: number): LoopProblem {
   return Object.freeze({
-    code: 'modules.max_iterations',
+    code: 'modules.stopped',
+    reason: 'max_iterations',
     message: `No answer after ${iterations} iterations: the last one still requested a tool.`,
     kind: 'MaxIterationsReached',
     recoverable: false,

@@ -36,7 +36,7 @@ export function listOf(items: JsonObject): JsonObject {
 
 const call = { id: text, name: text, args: {} };
 const outcomeTexts = { kind: text, callId: text, name: text, message: text, rendered: text, text };
-const outcome = objectOf({ ...outcomeTexts, value: {}, code: text }, ['code']);
+const outcome = objectOf({ ...outcomeTexts, value: {}, code: text, reason: text }, ['code', 'reason']);
 const course = objectOf({
   iterations: count,
   requests: count,
@@ -99,7 +99,7 @@ function withCode<Call extends { readonly outcome?: Outcome }>(made: Call): Call
 /**
  * The outcomes of calls of the round by their ids in the session, including calls that were resumed individually in the meantime.
  *
- * @throws HoldfastError `modules.state_invalid` (the loop is not in this session), `modules.state_used` (it was already resumed),
+ * @throws HoldfastError `modules.state_invalid` (the loop is not in this session), `modules.state_invalid` (it was already resumed),
  * `replay.no_content`, `log.not_readable`.
  */
 export function readEnds(session: Session, { loop, course, turn }: LoopState): ReadonlyMap<string, Outcome> {
@@ -152,8 +152,9 @@ export function stateInvalid(problem: string): HoldfastError {
 
 function stateUsed(): HoldfastError {
   return new HoldfastError(
-    'modules.state_used',
+    'modules.state_invalid',
     'The loop was already resumed from this state; that caller has the result.',
+    { data: { reason: 'used' } },
   );
 }
 

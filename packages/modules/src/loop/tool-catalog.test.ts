@@ -66,8 +66,12 @@ describe('the list of tools', () => {
   test('has unique names', () => {
     const catalog = createToolCatalog([gold]);
     const twin = tool('get_gold', () => 1);
-    expect(() => catalog.register(twin)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
-    expect(() => createToolCatalog([gold, twin])).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+    expect(() => catalog.register(twin)).toThrow(
+      expect.objectContaining({ code: 'modules.invalid', reason: 'tool_duplicate' }),
+    );
+    expect(() => createToolCatalog([gold, twin])).toThrow(
+      expect.objectContaining({ code: 'modules.invalid', reason: 'tool_duplicate' }),
+    );
     expect(catalog.get('get_gold')).toBe(gold);
   });
 
@@ -101,6 +105,7 @@ describe('a call', () => {
     readonly what: string;
     readonly body: Tool;
     readonly code: string;
+    readonly reason?: string;
     readonly text: string | RegExp;
     readonly recoverable: boolean;
     readonly args?: unknown;
@@ -109,7 +114,8 @@ describe('a call', () => {
     {
       what: 'an unknown tool',
       body: tool('other', () => 1),
-      code: 'modules.tool_not_found',
+      code: 'modules.call_failed',
+      reason: 'tool_not_found',
       text: 'Tool not found: act',
       recoverable: false,
       kind: 'unknown-tool',
@@ -118,7 +124,8 @@ describe('a call', () => {
       what: 'arguments that its schema rejects',
       body: tool('act', () => 1, { inputSchema: item }),
       args: { item: 5 },
-      code: 'modules.invalid_arguments',
+      code: 'modules.call_failed',
+      reason: 'arguments',
       text: /^Invalid arguments: `item`: [^`]+$/,
       recoverable: false,
       kind: 'invalid',
@@ -127,7 +134,8 @@ describe('a call', () => {
       what: 'arguments that are not JSON',
       body: tool('act', () => 1),
       args: '{"item":',
-      code: 'modules.invalid_arguments',
+      code: 'modules.call_failed',
+      reason: 'arguments',
       text: /^Invalid arguments: Cannot read the arguments: /,
       recoverable: false,
     },
@@ -135,7 +143,8 @@ describe('a call', () => {
       what: 'arguments with a duplicate key',
       body: tool('act', () => 1, { inputSchema: item }),
       args: '{"item":"a","item":"b"}',
-      code: 'modules.invalid_arguments',
+      code: 'modules.call_failed',
+      reason: 'arguments',
       text: /twice/,
       recoverable: false,
     },
@@ -144,7 +153,8 @@ describe('a call', () => {
       body: tool('act', () => {
         throw new Error('The shop is closed.');
       }),
-      code: 'modules.execution_failed',
+      code: 'modules.call_failed',
+      reason: 'execution',
       text: 'Execution failed: The shop is closed.',
       recoverable: true,
       kind: 'failed',
@@ -152,14 +162,16 @@ describe('a call', () => {
     {
       what: 'a tool that returns an error',
       body: tool('act', () => toolError('Out of stock.')),
-      code: 'modules.execution_failed',
+      code: 'modules.call_failed',
+      reason: 'execution',
       text: 'Execution failed: Out of stock.',
       recoverable: true,
     },
     {
       what: 'a result that is not JSON',
       body: tool('act', () => () => 1),
-      code: 'modules.serialization',
+      code: 'modules.call_failed',
+      reason: 'serialization',
       text: /^Serialization error: `act` returned a value that is not JSON/,
       recoverable: false,
       kind: 'invalid',
@@ -167,14 +179,16 @@ describe('a call', () => {
     {
       what: 'no result',
       body: tool('act', () => undefined),
-      code: 'modules.serialization',
+      code: 'modules.call_failed',
+      reason: 'serialization',
       text: /^Serialization error: `act` returned nothing/,
       recoverable: false,
     },
     {
       what: 'a result that is not JSON from an external tool',
       body: tool('act', () => undefined, { effects: 'external', repeat: 'never' }),
-      code: 'modules.serialization',
+      code: 'modules.call_failed',
+      reason: 'serialization',
       text: /^Serialization error: It is not known whether `act` took effect/,
       recoverable: false,
       kind: 'in-doubt',
@@ -182,16 +196,17 @@ describe('a call', () => {
     {
       what: 'a result that its output schema rejects',
       body: tool('act', () => 1, { outputSchema: item }),
-      code: 'modules.execution_failed',
+      code: 'modules.call_failed',
+      reason: 'execution',
       text: /^Execution failed: `act` returned a value that its output schema rejects/,
       recoverable: false,
     },
   ];
-  test.each(failing)('$what: $code', async ({ body, code, text, recoverable, args, kind }) => {
+  test.each(failing)('$what: $code', async ({ body, code, reason, text, recoverable, args, kind }) => {
     const execution = await createToolCatalog([body]).execute('act', args);
     if (execution.type !== 'failed') throw new Error(`The execution is ${execution.type}.`);
     const { error, outcome } = execution;
-    expect(error.code).toBe(code);
+    expect(error).toMatchObject({ code, reason });
     expect(error.message).toMatch(text);
     expect(error.data.recoverable).toBe(recoverable);
     if (kind !== undefined) expect(outcome?.kind).toBe(kind);
@@ -203,7 +218,8 @@ describe('a call', () => {
     expect(denied).toMatchObject({
       type: 'failed',
       error: {
-        code: 'modules.execution_failed',
+        code: 'modules.call_failed',
+        reason: 'execution',
         message: 'Execution failed: Denied: Not today.',
         data: { recoverable: false },
       },
@@ -264,7 +280,11 @@ describe('a call', () => {
     for (const call of [null, {}, 5, [1], { args: {} }, [{ name: 'ok' }, { name: 'ok' }]])
       expect(await catalog.executeCall(call)).toMatchObject({
         type: 'failed',
-        error: { code: 'modules.invalid_arguments', data: { kind: 'InvalidArguments', recoverable: false } },
+        error: {
+          code: 'modules.call_failed',
+          reason: 'arguments',
+          data: { kind: 'InvalidArguments', recoverable: false },
+        },
         outcome: undefined,
       });
   });

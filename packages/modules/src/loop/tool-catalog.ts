@@ -38,7 +38,7 @@ export type ToolExecution =
 export interface ToolCatalog {
   /** Sorted by name. A new list after a tool was added. */
   readonly tools: readonly Tool[];
-  /** @throws HoldfastError `modules.tool_duplicate`, and the errors of an invalid tool. */
+  /** @throws HoldfastError `modules.invalid`, and the errors of an invalid tool. */
   register(tool: Tool): void;
   get(name: string): Tool | undefined;
   /**
@@ -57,7 +57,7 @@ export interface ToolCatalog {
 /**
  * Creates a catalog. `options` apply to all of its calls.
  *
- * @throws HoldfastError `modules.tool_duplicate`, and the errors of an invalid tool.
+ * @throws HoldfastError `modules.invalid`, and the errors of an invalid tool.
  */
 export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCatalogOptions = {}): ToolCatalog {
   const byName = new Map<string, Tool>();
@@ -72,11 +72,9 @@ export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCata
   const register = (tool: Tool): void => {
     checkToolName(tool.name);
     if (byName.has(tool.name)) {
-      throw new HoldfastError(
-        'modules.tool_duplicate',
-        `A tool named \`${tool.name}\` already exists. Rename this one.`,
-        { data: { name: tool.name } },
-      );
+      throw new HoldfastError('modules.invalid', `A tool named \`${tool.name}\` already exists. Rename this one.`, {
+        data: { reason: 'tool_duplicate', name: tool.name },
+      });
     }
     // Report invalid tools here rather than at the first call.
     openCaller({ tools: [tool], session: options.session ?? ownSession() }).dispose();
@@ -119,7 +117,7 @@ export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCata
             ? reading.message
             : 'got none';
       const message = `Invalid arguments: Expected one call, as \`{ "name": ..., "args": { ... } }\`: ${problem}.`;
-      return { type: 'failed' as const, error: moduleError('modules.invalid_arguments', message), outcome: undefined };
+      return { type: 'failed' as const, error: moduleError('InvalidArguments', message), outcome: undefined };
     },
     toJSON() {
       listings ??= Object.freeze(listTools().map(toListing));

@@ -113,7 +113,7 @@ test.each([1, 2, 3, 5])('LOOP-16, 36: a predictor that never stops is called exa
     reason: 'max-iterations',
     iterations: limit,
     output: { response: `Round ${limit - 1}` },
-    error: { code: 'modules.max_iterations', kind: 'MaxIterationsReached', recoverable: false },
+    error: { code: 'modules.stopped', reason: 'max_iterations', kind: 'MaxIterationsReached', recoverable: false },
   });
   expect(result.error?.message).toContain(`after ${limit} iterations`);
   expect(result.calls).toHaveLength(limit);
@@ -188,20 +188,29 @@ describe('LOOP-22: an unreadable call', () => {
   test('ends the loop at the limit like any other', async () => {
     const predict = playing({ tool_call: 5 }, { tool_call: 5 });
     const result = await wrapTools(predict, { tools: [], maxIterations: 2 }).invoke({});
-    expect(result).toMatchObject({ reason: 'max-iterations', calls: [], error: { code: 'modules.max_iterations' } });
+    expect(result).toMatchObject({
+      reason: 'max-iterations',
+      calls: [],
+      error: { code: 'modules.stopped', reason: 'max_iterations' },
+    });
   });
 });
 
-test.each<{ readonly what: string; readonly input: unknown; readonly code: string }>([
-  { what: '`available_tools`', input: { available_tools: [] }, code: 'modules.input_reserved' },
-  { what: '`available_tools` that is null', input: { available_tools: null }, code: 'modules.input_reserved' },
+test.each<{ readonly what: string; readonly input: unknown; readonly code: string; readonly reason?: string }>([
+  { what: '`available_tools`', input: { available_tools: [] }, code: 'modules.invalid', reason: 'input_reserved' },
+  {
+    what: '`available_tools` that is null',
+    input: { available_tools: null },
+    code: 'modules.invalid',
+    reason: 'input_reserved',
+  },
   { what: 'a context that is not text', input: { context: ['a'] }, code: 'modules.input_invalid' },
   { what: 'a value that is not JSON', input: { when: new Date(0) }, code: 'modules.input_invalid' },
   { what: 'a value that is not an object', input: 'hello', code: 'modules.input_invalid' },
-])('LOOP-30: $what from the caller is rejected before the predictor is asked', async ({ input, code }) => {
+])('LOOP-30: $what from the caller is rejected before the predictor is asked', async ({ input, code, reason }) => {
   const predict = playing({ response: 'Yes.' });
   const loop = wrapTools(predict, { tools: [item] });
-  await expect(loop.invoke(input as JsonObject)).rejects.toMatchObject({ code });
+  await expect(loop.invoke(input as JsonObject)).rejects.toMatchObject({ code, reason });
   expect(predict.inputs).toEqual([]);
 });
 

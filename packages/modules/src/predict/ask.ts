@@ -163,7 +163,7 @@ export function withheld(model: Model): ModuleError {
 }
 
 function noAnswer(model: Model, problem: string, options?: ModuleErrorOptions): ModuleError {
-  return moduleError('modules.model_failed', `The model \`${model.id}\` gave no answer: ${problem}`, options);
+  return moduleError('ModelFailed', `The model \`${model.id}\` gave no answer: ${problem}`, options);
 }
 
 /** True if the end marker follows a field: nothing is missing, even if the model continued until it was cut off. */
@@ -200,7 +200,7 @@ function unparsable({ signature }: Program, answer: Unusable): ModuleError {
     .slice(0, maxProblems)
     .map(({ field, message }) => ({ field: field.slice(0, 200), message }));
   return moduleError(
-    'modules.output_unparsable',
+    'OutputUnparsable',
     `The model did not answer with the outputs of \`${signature.name}\`, even after a correction: ${describeProblems(answer).join('; ')}.`,
     { data: { missing: answer.missing, problems } },
   );

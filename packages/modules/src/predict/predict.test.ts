@@ -265,7 +265,7 @@ test.each([predict, chainOfThought])(
   (make) => {
     const model = playModel();
     expect(() => make(signature, { model, descriptions: { z: 'No.' } })).toThrow(
-      expect.objectContaining({ code: 'modules.description_unknown' }),
+      expect.objectContaining({ code: 'modules.invalid', reason: 'description_unknown' }),
     );
   },
 );
@@ -293,7 +293,7 @@ describe('demos given in code are checked against the signature', () => {
   ])('$title', ({ demos, message }) => {
     for (const make of [predict, chainOfThought]) {
       expect(() => make(signature, { model, demos })).toThrow(
-        expect.objectContaining({ code: 'modules.demo_invalid', message: expect.stringMatching(message) }),
+        expect.objectContaining({ code: 'modules.invalid', reason: 'demo', message: expect.stringMatching(message) }),
       );
     }
   });
@@ -303,7 +303,7 @@ describe('demos given in code are checked against the signature', () => {
     expect(() => predict(signature, { model, demos: [wrong, good, wrong] })).toThrow(
       expect.objectContaining({
         message: expect.stringContaining('There are 1 more'),
-        data: { problems: [expect.stringContaining('demos[0]'), expect.stringContaining('demos[2]')] },
+        data: { reason: 'demo', problems: [expect.stringContaining('demos[0]'), expect.stringContaining('demos[2]')] },
       }),
     );
   });

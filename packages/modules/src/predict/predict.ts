@@ -47,7 +47,7 @@ export interface PredictorOptions extends Tuning {
 /**
  * Asks a model for the outputs of a signature, and once more if its answer is incomplete or invalid.
  *
- * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (a demo that is not JSON, has an unknown field, or has an
+ * @throws HoldfastError `modules.invalid` (a demo that is not JSON, has an unknown field, or has an
  * invalid value; fields may be missing).
  */
 export function predict<Input, Output>(
@@ -61,7 +61,7 @@ export function predict<Input, Output>(
  * Like `predict`, but the model writes a field `reasoning` before the outputs, unless the signature has an output of that name. An answer
  * without reasoning is accepted.
  *
- * @throws HoldfastError as `predict`, and `modules.signature_invalid` if an input has that name.
+ * @throws HoldfastError as `predict`, and `modules.invalid` if an input has that name.
  */
 export function chainOfThought<Input, Output>(
   signature: Signature<Input, Output>,

@@ -121,7 +121,7 @@ function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): LoopEnd<Native
   const answer = answerAll(run, calls, left);
   if (answer !== undefined) return toEnd(answer, 'forced-submit');
   const message = `No answer after ${run.course.iterations} rounds, even when only \`${submitName}\` was offered.`;
-  return { type: 'unanswered', reason: 'max-iterations', error: moduleError('modules.max_iterations', message) };
+  return { type: 'unanswered', reason: 'max-iterations', error: moduleError('MaxIterationsReached', message) };
 }
 
 type Taken = Exclude<SubmitReading, { readonly type: 'refused' }>;

@@ -1,4 +1,5 @@
 import { HoldfastError, isHoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
+import { toReason } from '@holdfast/core/internal';
 import { type LoopEnd, toResult } from '../loop/course.ts';
 import type { ToolLoopResult } from '../loop/result.ts';
 import { openRun, runRounds } from '../loop/rounds.ts';
@@ -52,13 +53,13 @@ export type ReactResult<Output = unknown> = ToolLoopResult<Output> & {
 export interface ReactPredictor<Input = unknown, Output = unknown> extends Predictor<Input, Output> {
   /**
    * Failures during the run are in the result; if the conversation does not fit into the model's context even without its three oldest
-   * rounds, the error is `modules.context_overflow`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.tool_reserved` (a tool is named `submit`, or, with `text`, `finish`), `options.invalid`, and the errors of `executeToolCall`.
+   * rounds, the error is `modules.model_failed`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
+   * `modules.invalid` (a tool is named `submit`, or, with `text`, `finish`), `options.invalid`, and the errors of `executeToolCall`.
    */
   run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /**
    * Resumes a suspended run from its `state`, in the same protocol, like `ToolLoop.resume`. Rejects with HoldfastError
-   * `modules.state_invalid`, `modules.state_used`, and as `run`.
+   * `modules.state_invalid`, and as `run`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /** Like `run`, but rejects if there is no answer, with the HoldfastError of the result or the reason of an aborted signal. */
@@ -70,7 +71,7 @@ export interface ReactPredictor<Input = unknown, Output = unknown> extends Predi
  *
  * Source: `ReAct` and `ReActV2` of DSPy, `dspy/predict/react.py` and `dspy/predict/react_v2.py`.
  *
- * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of a
+ * @throws HoldfastError `options.invalid`, `modules.invalid` (with `text`, a field has the name of a
  * step's field), and as `predict` and `createToolCatalog`.
  */
 export function react<Input, Output>(
@@ -160,7 +161,7 @@ export function react<Input, Output>(
       }
       const { signal } = catalog.callOptions(putOver(options, run));
       if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
-      throw error ?? new HoldfastError(result.error.code, result.error.message);
+      throw error ?? new HoldfastError(result.error.code, result.error.message, { data: toReason(result.error) });
     },
   });
 }
@@ -182,8 +183,8 @@ function checkReserved(catalog: ToolCatalog, protocol: ReactProtocol): void {
   const reserved = protocol === 'native' ? submitName : finishName;
   if (catalog.get(reserved) === undefined) return;
   throw new HoldfastError(
-    'modules.tool_reserved',
+    'modules.invalid',
     `The tool name \`${reserved}\` is reserved by \`react\`. Rename the tool.`,
-    { data: { name: reserved } },
+    { data: { reason: 'tool_reserved', name: reserved } },
   );
 }

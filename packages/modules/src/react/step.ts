@@ -57,7 +57,7 @@ export interface TextTuning extends Tuning {
 /**
  * Source of the fields: DSPy `dspy/predict/react.py`, as of version 3.0.
  *
- * @throws HoldfastError `modules.signature_invalid` if the signature has a field with one of their names, and as `toProgram`.
+ * @throws HoldfastError `modules.invalid` if the signature has a field with one of their names, and as `toProgram`.
  */
 export function createTextPrograms<Input, Output>(
   signature: Signature<Input, Output>,
@@ -67,8 +67,9 @@ export function createTextPrograms<Input, Output>(
   for (const { name } of [trajectoryField, ...stepFields]) {
     if (!own.includes(name)) continue;
     throw new HoldfastError(
-      'modules.signature_invalid',
+      'modules.invalid',
       `\`${signature.name}\` has a field \`${name}\`, which \`react\` uses for its steps. Rename the field.`,
+      { data: { reason: 'signature' } },
     );
   }
   const inputs = Object.freeze([...signature.inputs, trajectoryField]);

@@ -81,7 +81,7 @@ export function textProtocol(run: TextRun): Protocol<TextTurn> {
           if (isFinished || error.code !== 'modules.output_unparsable')
             return { type: 'unanswered', reason: 'failed', error };
           const message = `No answer after ${course.iterations} steps, even when only the outputs were requested.`;
-          const noAnswer = moduleError('modules.max_iterations', message, { cause: error });
+          const noAnswer = moduleError('MaxIterationsReached', message, { cause: error });
           return { type: 'unanswered', reason: 'max-iterations', error: noAnswer };
         }
         default:

@@ -22,19 +22,19 @@ export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly
     const issues = [...findIssues('inputs', inputs, whose), ...findIssues('outputs', outputs, whose)];
     if (issues.length === 0) return [];
     const message = `${describeIssues(issues.slice(0, maxIssues)).slice(0, maxMessageLength)}.`;
-    return { ...problemAt(`${whose.below}[${row}]`, 'modules.demo_invalid', message), severity: 'error' as const };
+    return { ...problemAt(`${whose.below}[${row}]`, 'demo', message), severity: 'error' as const };
   });
 }
 
-/** The program, if its demos are valid. @throws HoldfastError `modules.demo_invalid`. */
+/** The program, if its demos are valid. @throws HoldfastError `modules.invalid`. */
 export function checkDemos<Input, Output>(program: Program<Input, Output>, extra: ExtraNames): Program<Input, Output> {
   const { demos, signature } = program;
   const problems = findDemoProblems(demos, { signature, extra, below: 'demos' });
   const [first] = problems;
   if (first === undefined) return program;
   const more = problems.length === 1 ? '' : ` There are ${problems.length - 1} more in \`data.problems\`.`;
-  throw new HoldfastError('modules.demo_invalid', `Invalid demo of \`${signature.name}\`: ${first.message}${more}`, {
-    data: { problems: problems.slice(0, maxProblems).map(({ message }) => message) },
+  throw new HoldfastError('modules.invalid', `Invalid demo of \`${signature.name}\`: ${first.message}${more}`, {
+    data: { reason: 'demo', problems: problems.slice(0, maxProblems).map(({ message }) => message) },
   });
 }
 

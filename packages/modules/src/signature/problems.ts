@@ -1,9 +1,35 @@
 import { HoldfastError, isHoldfastError, type Json, type JsonObject } from '@holdfast/core';
-import { toPrintable } from '@holdfast/core/internal';
+import { isPlainObject, toPrintable, toReason } from '@holdfast/core/internal';
+
+/** Reasons of `modules.invalid`. */
+export type ModulesReason =
+  | 'signature'
+  | 'signature_duplicate'
+  | 'signature_mismatch'
+  | 'signature_not_found'
+  | 'description_unknown'
+  | 'demo'
+  | 'field_type_unknown'
+  | 'tools_not_enabled'
+  | 'tool_duplicate'
+  | 'tool_reserved'
+  | 'input_reserved'
+  | 'manifest'
+  | 'manifest_missing'
+  | 'path'
+  | 'id_twin'
+  | 'id_mismatch'
+  | 'hash_mismatch'
+  | 'file'
+  | 'file_missing'
+  | 'too_large'
+  | 'unreadable';
 
 /** A problem in a file. */
 export interface ModuleProblem {
   readonly code: string;
+  /** The finer kind, if the code has several. */
+  readonly reason?: string | undefined;
   /** Includes the place. */
   readonly message: string;
   /** The place in the file: `demos[2].outputs.score`; empty for the whole file. */
@@ -23,9 +49,14 @@ export interface ModuleDiagnostic extends FileProblem {
 }
 
 /** A problem whose message begins with its place. Untrusted text in either is made printable. */
-export function problemAt(place: string, code: string, message: string): ModuleProblem {
+export function problemAt(place: string, reason: ModulesReason, message: string): ModuleProblem {
+  return problemOf({ code: 'modules.invalid', reason, message }, place);
+}
+
+/** The problem of a thrown error. */
+export function problemOf({ code, reason, message }: Omit<ModuleProblem, 'place'>, place = ''): ModuleProblem {
   const shown = toPrintable(place);
-  return { code, place: shown, message: `${shown === '' ? '' : `\`${shown}\`: `}${toPrintable(message)}` };
+  return { code, reason, place: shown, message: `${shown === '' ? '' : `\`${shown}\`: `}${toPrintable(message)}` };
 }
 
 const maxProblems = 100;
@@ -34,40 +65,40 @@ const maxProblems = 100;
 export function cutProblems<Problem extends ModuleProblem>(problems: readonly Problem[]): readonly Problem[] {
   const [first] = problems;
   if (first === undefined || problems.length <= maxProblems) return problems;
-  const more = {
-    ...first,
-    ...problemAt('', first.code, `${problems.length - maxProblems} more problems are not listed.`),
-  };
-  return [...problems.slice(0, maxProblems), more];
+  const message = `${problems.length - maxProblems} more problems are not listed.`;
+  return [...problems.slice(0, maxProblems), { ...first, place: '', message }];
 }
 
 /** An error with all of `problems` in its data. */
-export function refusal(code: string, message: string, problems: readonly ModuleProblem[]): HoldfastError {
+export function refusal(reason: string, message: string, problems: readonly ModuleProblem[]): HoldfastError {
   const [first] = problems;
   const more = problems.length > 1 ? ` There are ${problems.length - 1} more in \`data.problems\`.` : '';
-  return new HoldfastError(code, `${message}: ${first?.message ?? ''}${more}`, {
-    data: { problems: problems.map(({ code: of, place, message: says }) => ({ code: of, place, message: says })) },
+  const listed = problems.map(({ code, place, message: says, ...kind }) => ({
+    code,
+    ...toReason(kind),
+    place,
+    message: says,
+  }));
+  return new HoldfastError('modules.invalid', `${message}: ${first?.message ?? ''}${more}`, {
+    data: { reason, problems: listed },
   });
 }
 
-/** The kind of problem, by error code. The kind alone tells everything but the sentence. */
+/** The kinds of errors that say whether trying again may help. The kind alone tells everything but the sentence. */
 const kinds = {
-  'modules.not_found': { kind: 'ModuleNotFound', recoverable: false },
-  'modules.signature_not_found': { kind: 'SignatureNotFound', recoverable: false },
-  'modules.tools_not_enabled': { kind: 'ToolsNotEnabled', recoverable: false },
-  'modules.tool_not_found': { kind: 'ToolNotFound', recoverable: false },
-  'modules.invalid_arguments': { kind: 'InvalidArguments', recoverable: false },
-  'modules.execution_failed': { kind: 'ExecutionFailed', recoverable: true },
-  'modules.serialization': { kind: 'SerializationError', recoverable: false },
-  'modules.max_iterations': { kind: 'MaxIterationsReached', recoverable: false },
-  'modules.output_unparsable': { kind: 'OutputUnparsable', recoverable: true },
-  'modules.model_failed': { kind: 'ModelFailed', recoverable: true },
+  ModuleNotFound: { code: 'modules.not_found', recoverable: false },
+  SignatureNotFound: { code: 'modules.invalid', reason: 'signature_not_found', recoverable: false },
+  ToolsNotEnabled: { code: 'modules.invalid', reason: 'tools_not_enabled', recoverable: false },
+  ToolNotFound: { code: 'modules.call_failed', reason: 'tool_not_found', recoverable: false },
+  InvalidArguments: { code: 'modules.call_failed', reason: 'arguments', recoverable: false },
+  ExecutionFailed: { code: 'modules.call_failed', reason: 'execution', recoverable: true },
+  SerializationError: { code: 'modules.call_failed', reason: 'serialization', recoverable: false },
+  MaxIterationsReached: { code: 'modules.stopped', reason: 'max_iterations', recoverable: false },
+  OutputUnparsable: { code: 'modules.output_unparsable', recoverable: true },
+  ModelFailed: { code: 'modules.model_failed', recoverable: true },
 } as const;
 
-/** Codes of errors that also have `data.kind` and `data.recoverable`. */
-export type ModuleErrorCode = keyof typeof kinds;
-
-export type ModuleErrorKind = (typeof kinds)[ModuleErrorCode]['kind'];
+export type ModuleErrorKind = keyof typeof kinds;
 
 /** `recoverable`: trying again may succeed. */
 export interface ModuleError extends HoldfastError {
@@ -80,15 +111,17 @@ export interface ModuleErrorOptions {
 }
 
 export function moduleError(
-  code: ModuleErrorCode,
+  kind: ModuleErrorKind,
   message: string,
   { data = {}, cause }: ModuleErrorOptions = {},
 ): ModuleError {
+  const { code, ...rest } = kinds[kind];
   // The data has the declared type.
-  return new HoldfastError(code, message, { data: { ...kinds[code], ...data }, cause }) as ModuleError;
+  return new HoldfastError(code, message, { data: { ...rest, kind, ...data }, cause }) as ModuleError;
 }
 
 /** True if `value` is an error with `data.kind` and `data.recoverable`. */
 export function isModuleError(value: unknown): value is ModuleError {
-  return isHoldfastError(value) && Object.hasOwn(kinds, value.code);
+  if (!isHoldfastError(value) || !isPlainObject(value.data)) return false;
+  return Object.hasOwn(kinds, String(value.data['kind'])) && value.code.startsWith('modules.');
 }

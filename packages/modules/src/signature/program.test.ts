@@ -47,7 +47,7 @@ describe('the fields of a predictor', () => {
     const inputSchema = object({ reasoning: text });
     const judge = defineSignature({ name: 'judge', inputSchema, outputSchema: object({ ok: text }) });
     expect(() => toProgram(judge, 'chain_of_thought')).toThrow(
-      expect.objectContaining({ code: 'modules.signature_invalid' }),
+      expect.objectContaining({ code: 'modules.invalid', reason: 'signature' }),
     );
     expect(namesOf(toProgram(judge, 'predict').outputs)).toEqual(['ok']);
   });
@@ -65,7 +65,7 @@ describe('descriptions', () => {
   ])('of $name in $type: $isKnown', ({ type, name, isKnown }) => {
     const make = () => toProgram(signature, type, { descriptions: { [name]: 'So.' } });
     if (isKnown) expect(make().descriptions.get(name)).toBe('So.');
-    else expect(make).toThrow(expect.objectContaining({ code: 'modules.description_unknown' }));
+    else expect(make).toThrow(expect.objectContaining({ code: 'modules.invalid', reason: 'description_unknown' }));
   });
 });
 
@@ -89,7 +89,11 @@ describe('demos', () => {
   ])('rejects $what and names its place', ({ demo }) => {
     const demos = [{ inputs: {}, outputs: {} }, demo as unknown as Demo];
     expect(() => toProgram(signature, 'predict', { demos })).toThrow(
-      expect.objectContaining({ code: 'modules.demo_invalid', message: expect.stringContaining('Demo 1 of `qa`') }),
+      expect.objectContaining({
+        code: 'modules.invalid',
+        reason: 'demo',
+        message: expect.stringContaining('Demo 1 of `qa`'),
+      }),
     );
   });
 });

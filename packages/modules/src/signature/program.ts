@@ -40,8 +40,8 @@ const reasoning: SignatureField = deepFreeze({
 });
 
 /**
- * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (not JSON), and
- * `modules.signature_invalid` if an input has the name of the field that `chain_of_thought` adds.
+ * @throws HoldfastError `modules.invalid` (not JSON), and
+ * `modules.invalid` if an input has the name of the field that `chain_of_thought` adds.
  */
 export function toProgram<Input, Output>(
   signature: Signature<Input, Output>,
@@ -55,8 +55,9 @@ export function toProgram<Input, Output>(
   for (const name of written.keys()) {
     if (known.has(name) || extra.includes(name)) continue;
     throw new HoldfastError(
-      'modules.description_unknown',
+      'modules.invalid',
       `\`descriptions\` has the unknown field \`${name.slice(0, 100)}\`; \`${signature.name}\` has ${listNames(known)}.`,
+      { data: { reason: 'description_unknown' } },
     );
   }
   const describe = (field: SignatureField): SignatureField =>
@@ -76,8 +77,9 @@ function withReasoning({ name, inputs, outputs }: Signature): readonly Signature
   if (outputs.some((field) => field.name === reasoning.name)) return outputs;
   if (inputs.some((field) => field.name === reasoning.name)) {
     throw new HoldfastError(
-      'modules.signature_invalid',
+      'modules.invalid',
       `\`${name}\` has an input \`${reasoning.name}\`, a name that \`chain_of_thought\` uses for its own field. Rename the input.`,
+      { data: { reason: 'signature' } },
     );
   }
   return [reasoning, ...outputs];
@@ -94,7 +96,9 @@ function copyValues(values: unknown, whose: string): JsonObject {
   const copied = copyJson(values);
   if (copied.ok && isPlainObject(copied.value)) return copied.value;
   const problem = copied.ok ? 'it is not an object' : copied.problem;
-  throw new HoldfastError('modules.demo_invalid', `${whose} must be a JSON object: ${problem}.`);
+  throw new HoldfastError('modules.invalid', `${whose} must be a JSON object: ${problem}.`, {
+    data: { reason: 'demo' },
+  });
 }
 
 function listNames(names: ReadonlySet<string>): string {

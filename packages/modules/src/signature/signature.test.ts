@@ -63,7 +63,7 @@ const referring = jsonSchema({
   properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' } },
 });
 
-describe('rejected with modules.signature_invalid', () => {
+describe('rejected with modules.invalid: signature', () => {
   test.each([
     { what: 'a name with a space', name: 'q a' },
     { what: 'an empty name', name: '' },
@@ -81,7 +81,7 @@ describe('rejected with modules.signature_invalid', () => {
     { what: 'an input that is an output', name: 'qa', inputSchema: fields('x'), outputSchema: fields('x') },
   ])('$what', ({ name, inputSchema = fields('question'), outputSchema = fields('answer') }) => {
     expect(() => defineSignature({ name, inputSchema, outputSchema })).toThrow(
-      expect.objectContaining({ code: 'modules.signature_invalid' }),
+      expect.objectContaining({ code: 'modules.invalid', reason: 'signature' }),
     );
   });
 });

@@ -50,7 +50,7 @@ const endOfAnswer = 'completed';
 /**
  * Declares the inputs and outputs of a predictor.
  *
- * @throws HoldfastError `modules.signature_invalid` (an invalid name, a schema that is not an object with properties, a field name that
+ * @throws HoldfastError `modules.invalid` (an invalid name, a schema that is not an object with properties, a field name that
  * cannot be a header, a duplicate name, a field whose JSON Schema cannot be used alone), and the errors of compiling a schema.
  */
 export function defineSignature<Input, Output>(
@@ -136,7 +136,7 @@ function describeTask(inputs: readonly SignatureField[], outputs: readonly Signa
 }
 
 function invalid(message: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('modules.signature_invalid', message, { cause });
+  return new HoldfastError('modules.invalid', message, { data: { reason: 'signature' }, cause });
 }
 
 /** The result of validating outputs with a signature's schema. */
@@ -159,7 +159,7 @@ export function checkOutput<Output>(
   } catch (cause) {
     const reason = describeThrown(cause).slice(0, 2_000);
     const error = moduleError(
-      'modules.output_unparsable',
+      'OutputUnparsable',
       `Checking the outputs of \`${name}\` failed because their schema threw: ${reason}`,
       { data: { missing: [], problems: [], recoverable: false }, cause },
     );

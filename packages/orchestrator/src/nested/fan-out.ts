@@ -52,7 +52,7 @@ export interface FanOutReport {
 /**
  * A tool that compiles and runs a plan for each of several requests in parallel. Each request works like a call of `planTool`, in a nested
  * call and session of its own: if one fails, only its own changes are discarded. The call fails with `plan.failed` if no request succeeds,
- * and with `plan.fan_out` for no requests or more than `maxRuns`.
+ * and with `plan.failed` for no requests or more than `maxRuns`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.
  */
@@ -82,7 +82,7 @@ export function fanOutTool(options: FanOutToolOptions): ExecutableTool<FanOutToo
       const count = requests.length;
       if (count === 0 || count > maxRuns) {
         const message = `\`requests\` has ${count} requests; this tool takes 1 to ${maxRuns}.`;
-        return toolError(message, { code: 'plan.fan_out', value: { requests: count, maxRuns } });
+        return toolError(message, { code: 'plan.failed', reason: 'fan_out', value: { requests: count, maxRuns } });
       }
       return await runAll(requests, context, { ...options, maxParallel });
     },

@@ -76,7 +76,7 @@ const maxMessage = 500;
  * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. If the plan fails, the call fails and its
  * staged changes are discarded. `toolsAt`: the tools of the plan, depending on whether another sub-run may be nested.
  *
- * @throws HoldfastError `plan.depth`, `budget.tokens`, and as `compilePlan` and `runPlan`.
+ * @throws HoldfastError `plan.failed`, `budget.tokens`, and as `compilePlan` and `runPlan`.
  */
 export async function runSubPlan(
   request: string,
@@ -188,7 +188,7 @@ const underWay = perSession(() => new Set<Level>());
  * Counts nested sub-runs until `leave` is called. The lowest `maxDepth` of all enclosing sub-runs applies. `hasRoom`: another sub-run may
  * be nested.
  *
- * @throws HoldfastError `plan.depth`.
+ * @throws HoldfastError `plan.failed`.
  */
 function enterSubRun(
   { rootSession, session }: Caller,
@@ -203,7 +203,7 @@ function enterSubRun(
   const least = Math.min(around?.maxDepth ?? maxDepth, maxDepth);
   if (depth > least) {
     const message = `This would nest plans ${depth} levels deep; \`maxDepth\` is ${least}. Use other tools for the work.`;
-    throw new HoldfastError('plan.depth', message, { data: { depth, maxDepth: least } });
+    throw new HoldfastError('plan.failed', message, { data: { reason: 'depth', depth, maxDepth: least } });
   }
   const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };
   levels.add(level);

@@ -1,4 +1,5 @@
 import type { PolicyDecision } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { formatCount, listIds, toLine } from '../plan/text.ts';
 import type { NodeKind, NodeTrace, PlanTrace } from '../trace/trace.ts';
 
@@ -83,11 +84,15 @@ export function missingNodes<Node extends Pick<NodeTrace, 'kind'>>({
 const maxReason = 300;
 
 /** The message, the code, and the nodes at fault if the message does not name them. */
-function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
+function whyOf({ kind, code, reason: finer, message, because, approval }: NodeTrace): string {
   if (kind === 'ok') return describeApproval(approval);
   const reason = toLine(message, maxReason);
   const isNamed = because.length <= 8 && because.every((id) => reason.includes(`\`${id}\``));
-  return [reason, code === undefined ? '' : `(${toLine(code, 80)})`, isNamed ? '' : `because of ${listIds(because)}`]
+  return [
+    reason,
+    code === undefined ? '' : `(${toLine(describeCode({ code, reason: finer }), 120)})`,
+    isNamed ? '' : `because of ${listIds(because)}`,
+  ]
     .filter((text) => text !== '')
     .join(' ');
 }

@@ -175,12 +175,13 @@ test('texts built from each other stop at the limit of a call', async () => {
   expect(await resolveX(thousandfold, ok('x'.repeat(1_000)))).toHaveLength(1_000_000);
   expect(await resolveAll({ x: thousandfold, y: thousandfold }, ok('x'.repeat(1_000)))).toEqual({
     type: 'invalid',
-    code: 'arguments.too_large',
+    code: 'arguments.invalid',
+    reason: 'too_large',
     message: expect.stringContaining('1048576'),
     because: [],
   });
   // Fails before the text is built: it would be 32 GiB.
-  expect(await resolveX('{{STEPS.0}}'.repeat(32_000), ok('x'.repeat(1_000_000)))).toBe('arguments.too_large');
+  expect(await resolveX('{{STEPS.0}}'.repeat(32_000), ok('x'.repeat(1_000_000)))).toBe('arguments.invalid');
 });
 
 test('resolves deep and wide inputs', async () => {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject, modelJsonLimits } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import type { InputTree, NodeId, Reference } from '../plan/types.ts';
 import { formatPath } from '../plan/value-path.ts';
 import type { NodeKind } from '../trace/trace.ts';
@@ -15,12 +16,10 @@ export interface SettledNode {
 /** The inputs of a node after its dependencies have ended. `because`: the nodes at fault, unique, in input order. */
 export type ResolvedInputs =
   | { readonly type: 'resolved'; readonly value: JsonObject }
-  /** The call cannot be made: `ref.path.missing`, `ref.step.failed`, `arguments.too_large`. */
-  | { readonly type: 'invalid'; readonly code: string; readonly message: string; readonly because: readonly NodeId[] }
+  /** The call cannot be made: `ref.path.missing`, `ref.step.failed`, `arguments.invalid`. */
+  | ({ readonly type: 'invalid'; readonly because: readonly NodeId[] } & Problem)
   /** Every reference failed and none has a default. */
   | { readonly type: 'unavailable'; readonly message: string; readonly because: readonly NodeId[] };
-
-type Problem = Pick<Extract<ResolvedInputs, { readonly type: 'invalid' }>, 'code' | 'message'>;
 
 interface Resolving {
   readonly settled: (id: NodeId) => SettledNode | undefined;
@@ -108,7 +107,8 @@ function resolveText(parts: readonly (string | Reference)[], keepsType: boolean,
     // Texts built from texts grow fast. Stop at the limit of a call to save memory.
     if (resolving.length > modelJsonLimits.maxLength) {
       resolving.problem ??= {
-        code: 'arguments.too_large',
+        code: 'arguments.invalid',
+        reason: 'too_large',
         message: `With their references resolved, the texts of this node exceed ${modelJsonLimits.maxLength} characters. Refer to smaller results.`,
       };
       return null;

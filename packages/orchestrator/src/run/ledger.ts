@@ -1,5 +1,5 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
-import { hasMask } from '@holdfast/core/internal';
+import { hasMask, toReason } from '@holdfast/core/internal';
 import type { Suspended } from '@holdfast/executor';
 import type { EndOfLife } from '@holdfast/executor/internal';
 import type { NodeId, PlanNode } from '../plan/types.ts';
@@ -9,7 +9,10 @@ import type { SettledNode } from './inputs.ts';
 import type { NodeWait, PlanState } from './state.ts';
 
 /** The end of a node without a call. */
-export type NodeEnd = { readonly type: 'ended' } & Pick<NodeClosing, 'kind' | 'code' | 'message' | 'because'>;
+export type NodeEnd = { readonly type: 'ended' } & Pick<
+  NodeClosing,
+  'kind' | 'code' | 'reason' | 'message' | 'because'
+>;
 
 /** Records the state of each node, by position: in the facts of the run, in the log, and as events. */
 export class PlanLedger {
@@ -65,7 +68,7 @@ export class PlanLedger {
   }
 
   /** Ends a node without a call. @throws the error of a log that cannot be written. */
-  close(position: number, { kind, code, message, because }: NodeEnd): void {
+  close(position: number, { kind, code, reason, message, because }: NodeEnd): void {
     const { run, caller, facts, clock } = this.#state;
     const node = this.nodeAt(position).id;
     const closing: NodeClosing = {
@@ -74,6 +77,7 @@ export class PlanLedger {
       node,
       kind,
       code,
+      ...toReason({ reason }),
       message,
       because,
       atMs: clock.now(),

@@ -31,8 +31,8 @@ export function prepareNode(state: PlanState, position: number, isOpen: boolean)
   const resolved = resolveInputs(checked.inputs[position] ?? noInputs, state.settledOf);
   switch (resolved.type) {
     case 'invalid': {
-      const { code, message, because } = resolved;
-      return { type: 'ended', kind: 'invalid', code, message, because: inPlanOrder(state, because) };
+      const { because } = resolved;
+      return { ...resolved, type: 'ended', kind: 'invalid', because: inPlanOrder(state, because) };
     }
     case 'unavailable': {
       const { message, because } = resolved;

@@ -52,8 +52,8 @@ export function traceNode(node: PlanNode, facts: NodeFacts | undefined): NodeTra
     case 'tool-call-end':
       return traceCall(node, facts);
     case 'plan-node': {
-      const { kind, code, message, because, atMs } = facts;
-      return { ...traceWaiting(node, kind), code, message, because, endedAtMs: atMs };
+      const { kind, code, reason, message, because, atMs } = facts;
+      return { ...traceWaiting(node, kind), code, reason, message, because, endedAtMs: atMs };
     }
     case 'suspended': {
       const { callId, input, asks } = facts.pending;
@@ -74,6 +74,7 @@ function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
   return {
     ...traceWaiting(node, outcome.kind),
     code: outcome.code,
+    reason: outcome.reason,
     message: outcome.message,
     value: outcome.kind === 'ok' ? outcome.value : null,
     callId: event.callId,
@@ -127,11 +128,11 @@ function countAttempts({ input, outcome: { kind, code, attempts } }: ToolCallEnd
 export function toTraceEntry(node: PlanNode, facts: ToolCallEndEvent | NodeClosing): TraceEntry {
   const { tool, id } = node;
   if (facts.type === 'plan-node') {
-    const { kind, code, message } = facts;
-    return Object.freeze({ node: id, tool, kind, code, message, value: null });
+    const { kind, code, reason, message } = facts;
+    return Object.freeze({ node: id, tool, kind, code, reason, message, value: null });
   }
-  const { kind, code, message, value } = facts.outcome;
-  return Object.freeze({ node: id, tool, kind, code, message, value: kind === 'ok' ? value : null });
+  const { kind, code, reason, message, value } = facts.outcome;
+  return Object.freeze({ node: id, tool, kind, code, reason, message, value: kind === 'ok' ? value : null });
 }
 
 /** `facts`: of all nodes, in plan order, once nothing is running. */

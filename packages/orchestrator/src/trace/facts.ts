@@ -10,6 +10,7 @@ export interface NodeClosing {
   readonly node: NodeId;
   readonly kind: Exclude<OutcomeKind, 'ok'> | 'skipped';
   readonly code: string;
+  readonly reason?: string | undefined;
   readonly message: string;
   /** The nodes at fault, in plan order. */
   readonly because: readonly NodeId[];

@@ -176,7 +176,7 @@ function openAll(prompt: BindablePrompt, keys: readonly string[], session: TestS
         prompt.expand([key], session);
         opened.push(key);
       } catch (error) {
-        if (!isHoldfastError(error) || !['section.hidden', 'section.open'].includes(error.code)) throw error;
+        if (!isHoldfastError(error) || !['hidden', 'open'].includes(error.reason ?? '')) throw error;
       }
     }
   }

@@ -96,7 +96,7 @@ test('D12: step by step or all at once, in any order, down to the tool', () => {
   expect(prompt.render({ session: once })).toEqual(prompt.render({ session: steps }));
 });
 
-test('what is under a closed section is hidden, and what is not there unknown; both tell what can be opened', () => {
+test('section.unavailable: hidden under a closed section, unknown where nothing is; both tell what can be opened', () => {
   const prompt = promptOf(
     closed('G', { children: [closed('Inner', { tools: [tool('t')] })] }),
     closed('Off', { enabled: () => false }),
@@ -104,19 +104,19 @@ test('what is under a closed section is hidden, and what is not there unknown; b
   );
   const session = testSession(visibilitySlice);
   const cases = [
-    ['g.inner', 'section.hidden', 'is under `g`, which must be opened first'],
-    ['off', 'section.hidden', 'is disabled'],
-    ['inner', 'section.unknown', 'is not a section'],
-    ['constructor', 'section.unknown', 'is not a section'],
-    ['__proto__', 'section.unknown', 'is not a section'],
-    ['', 'section.unknown', 'is not a section'],
+    ['g.inner', 'hidden', 'is under `g`, which must be opened first'],
+    ['off', 'hidden', 'is disabled'],
+    ['inner', 'unknown', 'is not a section'],
+    ['constructor', 'unknown', 'is not a section'],
+    ['__proto__', 'unknown', 'is not a section'],
+    ['', 'unknown', 'is not a section'],
   ] as const;
-  for (const [key, code, what] of cases) {
+  for (const [key, reason, what] of cases) {
     const error = failure(() => open(prompt, session, 'ref', key));
-    expect(error).toMatchObject({ code, data: { section: key } });
+    expect(error).toMatchObject({ code: 'section.unavailable', reason, data: { section: key } });
     expect(error.message).toContain(`\`${key}\` ${what}.`);
     expect(error.message).toContain('Summarized sections: `g`, `ref`.');
-    expect(failure(() => read(prompt, session, key))).toMatchObject({ code });
+    expect(failure(() => read(prompt, session, key))).toMatchObject({ reason });
   }
   expect(session.events).toEqual([]);
 });
@@ -125,13 +125,15 @@ test('when nothing is left to open, that is a failure', () => {
   const prompt = promptOf(closed('G', { tools: [tool('t')] }), markdownSection({ title: 'Plain', template: '' }));
   const session = testSession(visibilitySlice);
   expect(failure(() => open(prompt, session, 'plain'))).toMatchObject({
-    code: 'section.open',
+    code: 'section.unavailable',
+    reason: 'open',
     message: 'Already open: `plain`. Summarized sections: `g`.',
   });
-  expect(failure(() => prompt.expand([], session))).toMatchObject({ code: 'section.open' });
+  expect(failure(() => prompt.expand([], session))).toMatchObject({ code: 'section.unavailable', reason: 'open' });
   open(prompt, session, 'g');
   expect(failure(() => prompt.expand(['g'], session))).toMatchObject({
-    code: 'section.open',
+    code: 'section.unavailable',
+    reason: 'open',
     message: 'Already open: `g`. No section is summarized.',
   });
   expect(session.events).toHaveLength(1);
@@ -210,7 +212,7 @@ test('what was read says nothing of tools that are not offered', () => {
 test('reading what is open is a failure that says so', () => {
   const prompt = promptOf(closed('Ref'), closed('Other', { visibility: 'full' }));
   const session = testSession(visibilitySlice);
-  expect(failure(() => read(prompt, session, 'other'))).toMatchObject({ code: 'section.open' });
+  expect(failure(() => read(prompt, session, 'other'))).toMatchObject({ code: 'section.unavailable', reason: 'open' });
 });
 
 test('a section that cannot be rendered fails the call that opens it and stays closed', () => {

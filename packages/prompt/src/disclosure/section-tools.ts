@@ -15,7 +15,7 @@ export interface SectionTools {
   /**
    * Opens sections permanently and returns a message for the model.
    *
-   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and those of `render`.
+   * @throws HoldfastError `section.unavailable`, and those of `render`.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
   /** See `Prompt.opening`. `render` returns the prompt's current state. */
@@ -56,7 +56,7 @@ export function createSectionTools(disclosed: Disclosed): SectionTools {
           return expand(expansion.keys, session);
         } catch (problem) {
           // An earlier call of the same turn opened it, after the prompt of this one was rendered.
-          if (!isHoldfastError(problem) || problem.code !== 'section.open') throw problem;
+          if (!isHoldfastError(problem) || problem.reason !== 'open') throw problem;
           if (shown === undefined || render(session).text === shown.text) throw problem;
           return `The section that \`${toolName}\` needs is open now. Call the tool again.`;
         }
@@ -110,10 +110,13 @@ function toReadTool(disclosed: Disclosed): Tool {
   });
 }
 
+/** Reasons of `section.unavailable`. */
+type UnavailableReason = 'unknown' | 'hidden' | 'open';
+
 /**
  * The summarized sections among `keys`, depth-first. Each key must be visible or below another key.
  *
- * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`.
+ * @throws HoldfastError `section.unavailable`.
  */
 function findClosed(
   keys: readonly string[],
@@ -125,16 +128,18 @@ function findClosed(
   for (const key of wanted) {
     if (paths.has(key)) continue;
     const now = sections.collect(session);
-    const code = tree.nodes.has(key) ? 'section.hidden' : 'section.unknown';
-    const what = code === 'section.unknown' ? 'is not a section' : whyHidden(key, now);
-    throw new HoldfastError(code, `${quote(key)} ${what}. ${listClosed(now)}`, {
-      data: { section: key.slice(0, 200) },
+    const reason: UnavailableReason = tree.nodes.has(key) ? 'hidden' : 'unknown';
+    const what = reason === 'unknown' ? 'is not a section' : whyHidden(key, now);
+    throw new HoldfastError('section.unavailable', `${quote(key)} ${what}. ${listClosed(now)}`, {
+      data: { reason, section: key.slice(0, 200) },
     });
   }
   const closed = shown.filter(({ node, visibility }) => visibility === 'summary' && wanted.has(node.path));
   if (closed.length > 0) return closed.map(({ node }) => node);
   const named = wanted.size === 0 ? 'No section given' : `Already open: ${[...wanted].map(quote).join(', ')}`;
-  throw new HoldfastError('section.open', `${named}. ${listClosed(shown)}`, { data: { sections: [...wanted] } });
+  throw new HoldfastError('section.unavailable', `${named}. ${listClosed(shown)}`, {
+    data: { reason: 'open', sections: [...wanted] },
+  });
 }
 
 function whyHidden(key: string, shown: readonly ShownSection[]): string {

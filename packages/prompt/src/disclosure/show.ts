@@ -7,7 +7,7 @@ import { sectionsShown } from '../section/visibility.ts';
  * Creates an event that shows sections (by path) in full or as summaries, overriding their own `visibility`. Dispatch it to a
  * session that has the prompt's `slices`.
  *
- * @throws HoldfastError `section.unknown`, `section.invalid`, `prompt.foreign`, `options.invalid`.
+ * @throws HoldfastError `section.unavailable`, `section.invalid`, `prompt.foreign`, `options.invalid`.
  */
 export function showSections(prompt: Prompt, keys: readonly string[], visibility: Visibility): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -25,7 +25,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
 /**
  * Creates an event that restores the own `visibility` of sections, all by default.
  *
- * @throws HoldfastError `section.unknown`, `prompt.foreign`, `options.invalid`.
+ * @throws HoldfastError `section.unavailable`, `prompt.foreign`, `options.invalid`.
  */
 export function clearSections(prompt: Prompt, keys?: readonly string[]): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -40,8 +40,8 @@ function checkKeys(keys: readonly string[], nodes: ReadonlyMap<string, unknown>)
   if (!Array.isArray(given)) throw new HoldfastError('options.invalid', '`keys` must be a list of section paths.');
   for (const key of keys) {
     if (nodes.has(key)) continue;
-    throw new HoldfastError('section.unknown', `Unknown prompt section \`${key.slice(0, 200)}\`.`, {
-      data: { section: key.slice(0, 200) },
+    throw new HoldfastError('section.unavailable', `Unknown prompt section \`${key.slice(0, 200)}\`.`, {
+      data: { reason: 'unknown', section: key.slice(0, 200) },
     });
   }
 }

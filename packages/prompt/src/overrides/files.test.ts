@@ -26,8 +26,16 @@ async function put(path: string, content: string | Uint8Array): Promise<void> {
   await writeFile(join(folder, path), content);
 }
 
-const unreadable = (why: string) => ({ code: 'override.unreadable', message: expect.stringContaining(why) });
-const unwritable = (why: string) => ({ code: 'override.unwritable', message: expect.stringContaining(why) });
+const unreadable = (why: string) => ({
+  code: 'override.invalid',
+  reason: 'unreadable',
+  message: expect.stringContaining(why),
+});
+const unwritable = (why: string) => ({
+  code: 'override.invalid',
+  reason: 'unwritable',
+  message: expect.stringContaining(why),
+});
 
 test('a document is the file `<ns>/<key>/<tag>.json`, alone there', async () => {
   const store = fileOverrides(folder);

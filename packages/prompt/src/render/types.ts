@@ -27,7 +27,7 @@ export interface BindablePrompt<Input = unknown, Output = unknown> extends Promp
   /**
    * Opens summarized sections, by path, permanently. A path may be below another one in `keys`.
    *
-   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` if all are open already, and those of
+   * @throws HoldfastError `section.unavailable` if all are open already, and those of
    * `render`. Nothing changes then.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;

@@ -118,13 +118,13 @@ test.each([
   );
 });
 
-test('events for sections that are not there are section.unknown', () => {
+test('events for sections that are not there are section.unavailable: unknown', () => {
   for (const key of ['nope', 'toString', 'files.']) {
     expect(() => showSections(promptOf(files), [key], 'full')).toThrow(
-      expect.objectContaining({ code: 'section.unknown', data: { section: key } }),
+      expect.objectContaining({ code: 'section.unavailable', data: { reason: 'unknown', section: key } }),
     );
     expect(() => clearSections(promptOf(files), ['files', key])).toThrow(
-      expect.objectContaining({ code: 'section.unknown', data: { section: key } }),
+      expect.objectContaining({ code: 'section.unavailable', data: { reason: 'unknown', section: key } }),
     );
   }
 });

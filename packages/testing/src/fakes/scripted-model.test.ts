@@ -62,10 +62,14 @@ test('throws the error of a step, and continues with the next one', async () => 
   expect(await collect(model)).toHaveLength(2);
 });
 
-test('running out of turns is script.exhausted', async () => {
+test('running out of turns is script.invalid: exhausted', async () => {
   const model = scriptedModel([{ text: 'only' }]);
   await collect(model);
-  await expect(collect(model)).rejects.toMatchObject({ code: 'script.exhausted', data: { turns: 1 } });
+  await expect(collect(model)).rejects.toMatchObject({
+    code: 'script.invalid',
+    reason: 'exhausted',
+    data: { turns: 1 },
+  });
 });
 
 test('records each request unchanged, although the messages grow', async () => {

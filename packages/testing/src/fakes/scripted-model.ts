@@ -38,7 +38,7 @@ export interface ScriptedModel extends Model {
 
 /**
  * Creates a model that plays `script`, one step per request. It stops on abort like a real one. A request after the last step throws
- * HoldfastError `script.exhausted`.
+ * HoldfastError `script.invalid`.
  */
 export function scriptedModel(
   script: readonly ScriptStep[],
@@ -90,9 +90,9 @@ async function* play(
   const step = script[index];
   if (step === undefined) {
     throw new HoldfastError(
-      'script.exhausted',
+      'script.invalid',
       `The script has ${script.length} turns and was asked for turn ${index + 1}: add a turn, or end the run earlier.`,
-      { data: { turns: script.length } },
+      { data: { reason: 'exhausted', turns: script.length } },
     );
   }
   if (typeof step === 'object' && 'throw' in step) throw step.throw;

@@ -108,7 +108,9 @@ test.each([
   },
   {
     what: 'of malformed arguments',
-    entries: [callEnd('invalid', { rawArguments: '{', turn: 3, code: 'arguments.not_json', message: 'No.' })],
+    entries: [
+      callEnd('invalid', { rawArguments: '{', turn: 3, code: 'arguments.invalid', reason: 'not_json', message: 'No.' }),
+    ],
     says: ['the model in turn 3', 'not parsed', 'none ran', 'changed    nothing'],
   },
   { what: 'not come to', entries: [ask('c1')], says: ['Call c1  wipe  not begun', 'no decision was made'] },

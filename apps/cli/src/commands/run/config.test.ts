@@ -78,7 +78,7 @@ test('a model that cannot be created ends the run before it starts', async () =>
   });
   const { exitCode, stderr } = await type(folder, ['run', 'x', '--model', 'sad/none']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('Cannot create model `sad/none`: No none (plugin.model.failed)');
+  expect(stderr).toContain('Cannot create model `sad/none`: No none (plugin.failed: model)');
   expect(await listSessions(folder)).toEqual([]);
 });
 
@@ -314,7 +314,7 @@ test.each(['config', 'plugin'])('a %s that ends the process is a failure', async
     folder: folder.path,
   });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toContain('ended this process. Nothing has run. (plugin.process.exited)');
+  expect(stderr).toContain('ended this process. Nothing has run. (plugin.failed: exited)');
 });
 
 test('CommonJS plugins and their imports', async () => {

@@ -101,7 +101,11 @@ test('a stale unedited override is accepted, an invalid document fails', async (
     overrides: [{ section: null, tool: null, part: 'document', state: 'invalid', patch: null }],
   });
   const seed = await run(['seed', ...elsewhere], folder.path);
-  expect(seed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('(override.unreadable)') });
+  expect(seed).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('(override.invalid: unreadable)'),
+  });
 });
 
 test.each([
@@ -122,7 +126,7 @@ test.each([
   { source: 'export const = 1;', code: 'module.failed', exitCode: 1 },
   { source: "import './gone.ts';", code: 'module.failed', exitCode: 1 },
   { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.invalid: ref.invalid', exitCode: 1 },
-  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.unwritable', exitCode: 1 },
+  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.invalid', reason: 'unwritable', exitCode: 1 },
 ])('an invalid module or option: $code', async ({ source, more = [], code, exitCode }) => {
   await using folder = await createFolder({ 'prompt.ts': source });
   const ended = await run(['seed', 'prompt.ts', ...more], folder.path);

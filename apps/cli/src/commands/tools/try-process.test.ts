@@ -8,7 +8,7 @@ test('a tool that ends the process is reported, and its exit code is not used', 
   const source = toTool('leave', 'process.exit(0);');
   const trusting = ['--isolation', 'in-process'];
   const { exitCode, stdout, stderr } = await run(source, trusting);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(tool.process.exited)') });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(tool.process.lost: exited)') });
   expect(stdout).toContain('\ninput  {}\n');
   expect(await run(source, [...trusting, '--json'])).toMatchObject({ exitCode: 1, stdout: '' });
 });
@@ -19,7 +19,7 @@ test('in its own process it fails the call, and the next call gets a new process
   const { exitCode, stdout, stderr } = await run(source, ['--input', '{}']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
   expect(stdout).toContain('runs in its own process');
-  expect(stdout).toContain('  failed (tool.process.exited) after ');
+  expect(stdout).toContain('  failed (tool.process.lost: exited) after ');
   expect(stdout).toContain('failed: 2 calls, 2 failed\n');
 });
 

@@ -69,18 +69,23 @@ test('--input is called besides the examples, like a call of a model', async () 
 
 test.each([
   { input: '{"title": 3}', code: 'arguments.invalid', says: '`title`' },
-  { input: '{"title": "a", "title": "b"}', code: 'arguments.duplicate_key', says: 'twice' },
+  { input: '{"title": "a", "title": "b"}', code: 'arguments.invalid', reason: 'duplicate_key', says: 'twice' },
   { input: '{"title": "a", "more": 1}', code: 'arguments.invalid', says: '`more`' },
-  { input: '{"title": ', code: 'arguments.malformed', says: 'not JSON' },
+  { input: '{"title": ', code: 'arguments.invalid', reason: 'malformed', says: 'not JSON' },
   { input: '', code: 'arguments.invalid', says: 'title' },
-])('$input ends like a call of a model: $code', async ({ input, code, says }) => {
+])('$input ends like a call of a model: $code', async ({ input, code, reason, says }) => {
   const { exitCode, printed } = await tryJson(toSlug(), ['--input', input]);
   expect(exitCode).toBe(1);
   expect(printed).toMatchObject({
     ok: false,
     calls: [{ purpose: 'example' }, { purpose: 'input' }],
   });
-  expect(printed.calls[1].outcome).toMatchObject({ kind: 'invalid', code, text: expect.stringContaining(says) });
+  expect(printed.calls[1].outcome).toMatchObject({
+    kind: 'invalid',
+    code,
+    reason,
+    text: expect.stringContaining(says),
+  });
   const { stdout } = await tryFile(toSlug(), ['--input', input]);
   expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  model     `);
   expect(stdout).toContain('failed: 2 calls, 1 failed\n');

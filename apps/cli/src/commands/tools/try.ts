@@ -120,7 +120,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
   if (tool !== undefined) {
     const approver = createApprover(tool, options, surroundings);
     const guard = host.guardExit(
-      `error: \`${tool.name}\` ended its process, and would end a run as well; \`--isolation subprocess\` runs it in its own (tool.process.exited)\n`,
+      `error: \`${tool.name}\` ended its process, and would end a run as well; \`--isolation subprocess\` runs it in its own (tool.process.lost: exited)\n`,
     );
     try {
       for (const one of planned) {
