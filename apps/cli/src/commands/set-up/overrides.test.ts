@@ -126,7 +126,7 @@ test.each([
   { source: 'export const = 1;', code: 'module.failed', exitCode: 1 },
   { source: "import './gone.ts';", code: 'module.failed', exitCode: 1 },
   { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.invalid: ref.invalid', exitCode: 1 },
-  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.invalid', reason: 'unwritable', exitCode: 1 },
+  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.invalid: unwritable', exitCode: 1 },
 ])('an invalid module or option: $code', async ({ source, more = [], code, exitCode }) => {
   await using folder = await createFolder({ 'prompt.ts': source });
   const ended = await run(['seed', 'prompt.ts', ...more], folder.path);

@@ -83,11 +83,12 @@ test.each([
   expect(printed.calls[1].outcome).toMatchObject({
     kind: 'invalid',
     code,
-    reason,
+    ...(reason === undefined ? {} : { reason }),
     text: expect.stringContaining(says),
   });
   const { stdout } = await tryFile(toSlug(), ['--input', input]);
-  expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  model     `);
+  const shown = reason === undefined ? code : `${code}: ${reason}`;
+  expect(stdout).toContain(`\n  invalid (${shown}) after N ms\n  model     `);
   expect(stdout).toContain('failed: 2 calls, 1 failed\n');
 });
 
