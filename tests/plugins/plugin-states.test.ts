@@ -40,7 +40,7 @@ function watching(kind: SliceKind, answer: unknown, schema: boolean): Watched {
     policy: {
       name: 'watching',
       id: 'watching',
-      tools: [],
+      mentions: [],
       state: {
         kind,
         initial: kind === 'value' ? 0 : undefined,

@@ -51,7 +51,7 @@ test.each(suites)(
       // Names of tools that the cases lack are not an error here.
       const policies = packPolicies(pack, { preset, config }).map((policy) => ({
         ...policy,
-        tools: policy.tools.filter((name) => known.has(name)),
+        mentions: policy.mentions.filter((name) => known.has(name)),
       }));
       const resources = cases.resources?.() ?? {};
       const facts = cases.facts === undefined ? {} : { facts: cases.facts };

@@ -118,7 +118,7 @@ test.each([
 const groups = {
   'Run:': ['run', 'resume'],
   'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants'],
-  'Guard:': ['guard', 'demo', 'mcp', 'serve'],
+  'Guard:': ['guard', 'demo', 'audit', 'mcp', 'serve'],
   'Look:': ['studio', 'show', 'why', 'replay', 'verify', 'trace', 'export'],
   'Tools:': ['list', 'check', 'try', 'new', 'lock'],
   'Plan:': ['plan'],

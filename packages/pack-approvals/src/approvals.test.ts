@@ -14,7 +14,7 @@ test("has the package's version, and printable presets", () => {
 });
 
 test('mentions only tools named in the options', () => {
-  const mentioned = (config: JsonObject) => packPolicies(approvals, { config }).flatMap(({ tools }) => tools);
+  const mentioned = (config: JsonObject) => packPolicies(approvals, { config }).flatMap(({ mentions }) => mentions);
   expect(mentioned({})).toEqual([]);
   const rule = { tool: 'pay', argument: 'euros', above: 5 };
   expect(mentioned({ always: [{ runs: 'git push' }], rules: [rule, rule] })).toEqual(['pay']);

@@ -16,7 +16,7 @@ test("has the package's version, and printable presets", () => {
 });
 
 test('has a policy per limit, and requires only tools named in the options', () => {
-  const made = (config: JsonObject) => packPolicies(budgets, { config }).map(({ id, tools }) => [id, tools]);
+  const made = (config: JsonObject) => packPolicies(budgets, { config }).map(({ id, mentions }) => [id, mentions]);
   expect(made({})).toEqual([
     ['budgets-calls', []],
     ['budgets-bytes', []],

@@ -60,7 +60,7 @@ test('is named after its parts and mentions their tools', () => {
   expect(every(order, callBudget({ maxCalls: 1 }))).toMatchObject({
     name: 'every',
     id: 'every-sequential-dependency-call-budget',
-    tools: ['build', 'lint'],
+    mentions: ['build', 'lint'],
     state: { kind: 'keyed' },
   });
   expect(some(saying('a', 'allow'), saying('b', 'deny'))).toMatchObject({ id: 'some-a-b', state: undefined });

@@ -52,7 +52,7 @@ function combine(
   const shared = {
     name,
     id: [name, ...parts.map(({ id }) => id)].join('-').slice(0, 64),
-    mentions: [...new Set(parts.flatMap(({ tools }) => tools))],
+    mentions: [...new Set(parts.flatMap(({ mentions }) => mentions))],
     timed: parts.some(({ timed }) => timed === true),
     // Their reservations are one: that of a part which drops its own then counts as well.
     countsFailures: parts.some(({ countsFailures }) => countsFailures === true),

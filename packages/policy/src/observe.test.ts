@@ -67,11 +67,11 @@ test("learns as if it were in force, with the policy's state", async () => {
   const inForce = runPolicy(order);
   inForce.load(run.save());
   expect(await inForce.check(callOf('deploy'))).toEqual(allow);
-  const { name, id, tools, state } = observe(order);
-  expect({ name, id, tools, state }).toEqual({
+  const { name, id, mentions, state } = observe(order);
+  expect({ name, id, mentions, state }).toEqual({
     name: order.name,
     id: order.id,
-    tools: order.tools,
+    mentions: order.mentions,
     state: order.state,
   });
 });

@@ -72,7 +72,7 @@ test.each<{ title: string; options: PackOptions; tag: string; afterOne: string; 
 ])('$title: tag $tag, after one push $afterOne', async ({ options, tag, afterOne, observed }) => {
   const [budget, approval] = packPolicies(gitSafety, options);
   expect(budget).toMatchObject({ id: 'git-safety-call-budget', name: 'call-budget' });
-  expect(approval).toMatchObject({ id: 'git-safety-require-approval', tools: expect.arrayContaining(['push']) });
+  expect(approval).toMatchObject({ id: 'git-safety-require-approval', mentions: expect.arrayContaining(['push']) });
   if (budget === undefined || approval === undefined) return;
   expect(await runPolicy(approval).check(callOf('tag'))).toMatchObject({ type: tag });
   const run = runPolicy(budget);
@@ -148,8 +148,8 @@ test.each<{ makes: unknown; says: string }>([
     makes: [{ ...callBudget({ maxCalls: 1 }), id }],
     says: 'returns an invalid policy',
   })),
-  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: undefined }], says: 'returns an invalid policy' },
-  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: [1] }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), mentions: undefined }], says: 'returns an invalid policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), mentions: [1] }], says: 'returns an invalid policy' },
   { makes: [{ ...callBudget({ maxCalls: 1 }), onResult: {} }], says: 'returns an invalid policy' },
   { makes: [{ ...callBudget({ maxCalls: 1 }), reserve: 1 }], says: 'returns an invalid policy' },
   { makes: [{ ...callBudget({ maxCalls: 1 }), name: 7 }], says: 'returns an invalid policy' },

@@ -83,13 +83,13 @@ const policyId = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /** True if it has the shape of a policy: an author may have changed it, or written untyped code. */
 function isPolicy(value: unknown): value is Policy {
   if (!isPlainObject(value)) return false;
-  const { name, id, tools, check, onResult, reserve } = value;
+  const { name, id, mentions, check, onResult, reserve } = value;
   return (
     typeof name === 'string' &&
     typeof id === 'string' &&
     policyId.test(id) &&
-    Array.isArray(tools) &&
-    tools.every((tool) => typeof tool === 'string') &&
+    Array.isArray(mentions) &&
+    mentions.every((tool) => typeof tool === 'string') &&
     typeof check === 'function' &&
     [onResult, reserve].every((part) => part === undefined || typeof part === 'function')
   );

@@ -93,8 +93,8 @@ test('a scope in another Unicode form matches the folder', async () => {
 
 test('custom tools are named with their arguments, and only they are mentioned', async () => {
   const policy = pathScope({ ...scope, readers: { fetch: 'from' }, writers: { save: 'to' }, id: 'own' });
-  expect(policy).toMatchObject({ id: 'own', tools: ['fetch', 'save'], state: undefined });
-  expect(pathScope(scope).tools).toEqual([]);
+  expect(policy).toMatchObject({ id: 'own', mentions: ['fetch', 'save'], state: undefined });
+  expect(pathScope(scope).mentions).toEqual([]);
   const run = runPolicy(policy, files);
   expect(await run.check(callOf('fetch', { from: '.env' }))).toMatchObject({ type: 'deny' });
   expect(await run.check(callOf('save', { to: 'src/a.ts' }))).toMatchObject({ type: 'deny' });

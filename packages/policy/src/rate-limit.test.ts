@@ -51,7 +51,7 @@ test.each([
 test('other tools neither count nor wait', async () => {
   const clock = createClock();
   const policy = rateLimit({ maxCalls: 1, perMs: 60_000, tools: ['search', 'fetch'], clock, id: 'web' });
-  expect(policy).toMatchObject({ id: 'web', tools: ['search', 'fetch'] });
+  expect(policy).toMatchObject({ id: 'web', mentions: ['search', 'fetch'] });
   const run = runPolicy(policy);
   run.succeed(callOf('read'));
   expect(await run.check(callOf('search'))).toMatchObject({ type: 'allow' });

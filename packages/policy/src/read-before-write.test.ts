@@ -149,7 +149,7 @@ test.each([
 
 test('E32: other writers with other arguments', async () => {
   const policy = readBeforeWrite({ writers: { save_file: 'target' }, id: 'saves' });
-  expect(policy).toMatchObject({ id: 'saves', tools: ['save_file'] });
+  expect(policy).toMatchObject({ id: 'saves', mentions: ['save_file'] });
   const run = runPolicy(policy, folder(new Map([['a.txt', 'v1']])));
   expect(await run.check(write('a.txt'))).toMatchObject({ type: 'allow' });
   expect(await run.check(callOf('save_file', { target: 'a.txt' }))).toEqual(unseen);

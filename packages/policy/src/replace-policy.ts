@@ -10,11 +10,11 @@ export function replacePolicy<State>(
     id = policy.id,
   }: Required<Pick<Policy<State>, 'check' | 'onResult' | 'reserve'>> & { readonly id?: string },
 ): Policy<State> {
-  const { name, tools, timed, countsFailures, state } = policy;
+  const { name, mentions, timed, countsFailures, state } = policy;
   return Object.freeze({
     name,
     id,
-    tools,
+    mentions,
     ...(timed === true ? { timed } : {}),
     ...(countsFailures === true ? { countsFailures } : {}),
     state,

@@ -44,7 +44,7 @@ const send = defineTool({
 
 test('a tool gives `when` the type of its input', async () => {
   const one = requireApproval({ tools: [pay], when: ({ amount }) => amount > 10 });
-  expect(one.tools).toEqual(['pay']);
+  expect(one.mentions).toEqual(['pay']);
   expect(await runPolicy(one).check(callOf('pay', { amount: 11 }))).toMatchObject({ type: 'ask' });
   expect(await runPolicy(one).check(callOf('pay', { amount: 10 }))).toMatchObject({ type: 'allow' });
   const both = requireApproval({
@@ -89,7 +89,7 @@ test('uses the given reason', async () => {
     reason: '`pay` needs approval.',
   });
   const policy = requireApproval({ tools: ['pay'], reason: 'Money leaves the house.', id: 'money' });
-  expect(policy).toMatchObject({ id: 'money', tools: ['pay'], state: undefined });
+  expect(policy).toMatchObject({ id: 'money', mentions: ['pay'], state: undefined });
   expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ reason: 'Money leaves the house.' });
 });
 

@@ -31,7 +31,7 @@ test("the input has the tool's type, or is JSON", () => {
     expectTypeOf(input).toEqualTypeOf<{ readonly to: string; readonly euros: number }>();
     return true;
   });
-  expect(requireArguments('transfer_money', (input) => Array.isArray(input)).tools).toEqual(['transfer_money']);
+  expect(requireArguments('transfer_money', (input) => Array.isArray(input)).mentions).toEqual(['transfer_money']);
 });
 
 test('any result but true denies, and the default reason names the tool', async () => {

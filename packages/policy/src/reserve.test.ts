@@ -92,7 +92,7 @@ test('a handmade part with another kind of state reserves nothing', () => {
   const odd = {
     name: 'odd',
     id: 'odd',
-    tools: [],
+    mentions: [],
     state: undefined,
     check: () => allow,
     reserve: () => upsert('k', 1),

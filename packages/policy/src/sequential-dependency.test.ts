@@ -52,7 +52,7 @@ test('E12, E14: only the state determines what has succeeded', async () => {
 
 test('mentions every name once, and stores no other', () => {
   const policy = sequentialDependency({ ...release, publish: ['test', 'test'] });
-  expect(policy.tools).toEqual(['deploy', 'build', 'publish', 'test', 'lint']);
+  expect(policy.mentions).toEqual(['deploy', 'build', 'publish', 'test', 'lint']);
   const run = runPolicy(policy);
   for (const name of ['deploy', 'unrelated', 'test']) run.succeed(callOf(name));
   expect(run.save()).toBe('[["test",true]]');

@@ -38,9 +38,9 @@ test('they name the tool, or use the given reason', async () => {
 
 test('they mention each tool once, also if given as a tool, and take an id', () => {
   const read = defineTool({ name: 'read', description: 'Read.', execute: () => null });
-  expect([allowTools([read, 'read']).tools, denyTools([read]).tools]).toEqual([['read'], ['read']]);
-  expect(allowTools(['b', 'a', 'b'])).toMatchObject({ id: 'allow-tools', tools: ['b', 'a'] });
-  expect(denyTools(['b'], { id: 'keep' })).toMatchObject({ name: 'deny-tools', id: 'keep', tools: ['b'] });
+  expect([allowTools([read, 'read']).mentions, denyTools([read]).mentions]).toEqual([['read'], ['read']]);
+  expect(allowTools(['b', 'a', 'b'])).toMatchObject({ id: 'allow-tools', mentions: ['b', 'a'] });
+  expect(denyTools(['b'], { id: 'keep' })).toMatchObject({ name: 'deny-tools', id: 'keep', mentions: ['b'] });
 });
 
 // The casts stand for an untyped host.

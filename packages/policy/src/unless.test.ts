@@ -54,11 +54,11 @@ test('the policy learns from exempt calls without failing them', async () => {
 
 test("keeps the policy's name, id, tools and state", () => {
   const inner = sequentialDependency({ deploy: ['test'] }, { id: 'order' });
-  const { name, id, tools, state } = unless(isDryRun, inner);
-  expect({ name, id, tools, state }).toEqual({
+  const { name, id, mentions, state } = unless(isDryRun, inner);
+  expect({ name, id, mentions, state }).toEqual({
     name: inner.name,
     id: inner.id,
-    tools: inner.tools,
+    mentions: inner.mentions,
     state: inner.state,
   });
   expect(unless(isDryRun, inner).onResult).toBeDefined();

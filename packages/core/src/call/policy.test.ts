@@ -40,7 +40,7 @@ test('a policy with `tools` sees only their calls, with typed input', () => {
     onResult: ({ input }, _result, { state }) => state + input.euros,
   });
   expectTypeOf(small).toEqualTypeOf<Policy<number>>();
-  expect(small.tools).toEqual(['refund']);
+  expect(small.mentions).toEqual(['refund']);
   expect(small.check(callOf(refund, { euros: 101 }), context)).toMatchObject({ type: 'deny' });
   expect(small.check(callOf(refund, { euros: 100 }), context)).toBe(allow);
   expect(small.check(callOf(other, {}), context)).toBe(allow);
@@ -90,7 +90,7 @@ test('several tools give a union, names give JSON', () => {
       return deny('No.');
     },
   });
-  expect(named.tools).toEqual(['refund', 'other']);
+  expect(named.mentions).toEqual(['refund', 'other']);
   expect(named.check(callOf(other, {}), { ...context, state: undefined })).toBe(allow);
   expect(named.check(callOf(refund, {}), { ...context, state: undefined })).toMatchObject({ type: 'deny' });
 });

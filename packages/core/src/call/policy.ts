@@ -107,8 +107,8 @@ interface PolicyDefinitionBase<State, Named extends Tools, Input = InputOfTool<N
 export interface Policy<State = unknown> {
   readonly name: string;
   readonly id: string;
-  /** Names that must exist: its `tools` and `mentions`. */
-  readonly tools: readonly string[];
+  /** Names of tools that must exist; those that limit it are among them. */
+  readonly mentions: readonly string[];
   /** Denials may end over time. */
   readonly timed?: true;
   /** Its reservations count after a failure, too. */
@@ -200,7 +200,7 @@ export function definePolicy<State>(
   return Object.freeze({
     name,
     id,
-    tools: Object.freeze([...new Set(names)]),
+    mentions: Object.freeze([...new Set(names)]),
     ...(timed === true ? { timed } : {}),
     ...(countsFailures === true ? { countsFailures } : {}),
     state: stateful

@@ -114,7 +114,7 @@ function checkPolicies(policies: readonly Binding[], names: ToolNames): void {
       throw new HoldfastError('policy.invalid', message, { data: { reason: 'key.duplicate', key } });
     }
     keys.add(key);
-    const unknown = policy.tools.find((name) => !names.has(name));
+    const unknown = policy.mentions.find((name) => !names.has(name));
     if (unknown !== undefined) {
       const message = `The policy \`${key}\` mentions an unknown tool \`${unknown}\`.`;
       throw new HoldfastError('policy.tool.unknown', message, { data: { key, tool: unknown } });

@@ -620,7 +620,7 @@ test('what is over before it begins is not begun', async () => {
       clock,
       timeoutMs: 50,
       policyTimeoutMs: 60,
-      policies: [{ ...waits, id: 'waits', tools: [], state: undefined }],
+      policies: [{ ...waits, id: 'waits', mentions: [], state: undefined }],
     },
   );
   await Promise.resolve();

@@ -361,7 +361,7 @@ test('a policy made by hand that keeps another state reserves nothing: its calls
   const policy: Policy = {
     name: 'odd',
     id: 'odd',
-    tools: [],
+    mentions: [],
     state: undefined,
     check: () => allow,
     reserve: () => remove('k'),

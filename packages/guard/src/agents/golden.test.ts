@@ -123,7 +123,7 @@ describe.each(golden)('$name', (agent, lines) => {
   });
 
   test.each(['deny', 'ask'] as const)('a verdict `%s` is a denial with a reason, on stdout alone', async (type) => {
-    const policy = { name: 'no', id: 'no', tools: [], check: () => ({ type, reason: 'It must not.' }) } as never;
+    const policy = { name: 'no', id: 'no', mentions: [], check: () => ({ type, reason: 'It must not.' }) } as never;
     const { run } = open([policy]);
     const before = lines.find((line) => agent.readHook(line).event.type === 'before') ?? '';
     const { stdout, stderr, exitCode } = await run(before);

@@ -58,7 +58,7 @@ class SessionGuard implements ReleasingGuard {
     this.#options = options;
     this.#book = new DecisionBook(options.session);
     // A tool that only a policy names may yet be called.
-    for (const name of options.policies.flatMap(({ tools }) => tools))
+    for (const name of options.policies.flatMap(({ mentions }) => mentions))
       this.#tools.set(toToolName(name), defineAgentTool(name));
     this.#clock = options.clock ?? systemClock;
   }

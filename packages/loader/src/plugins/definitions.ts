@@ -198,8 +198,8 @@ function describeTool(tool: Tool): NamedDefinition {
   });
 }
 
-function policyOf({ name, tools }: Policy): Fields {
-  return { name, tools };
+function policyOf({ name, mentions }: Policy): Fields {
+  return { name, tools: mentions };
 }
 
 /** A section, its tools and its subsections. Its policies are part of its own description, because two sections may share them. */

@@ -98,7 +98,7 @@ export function makePack(said: Said = {}): Pack {
 
 /** A plugin with contributions of every kind. */
 export function makePlugin(said: Said = {}): Plugin {
-  const guard = definePolicy({ name: 'guard', tools: said.policyTools ?? ['push'], check: () => deny('No.') });
+  const guard = definePolicy({ name: 'guard', mentions: said.policyTools ?? ['push'], check: () => deny('No.') });
   const contributions: PluginContributions = {
     tools: [makeTool('push', said)],
     policies: [guard],

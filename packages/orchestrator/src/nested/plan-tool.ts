@@ -55,6 +55,7 @@ export const reportSchema: JsonObject = {
           tool: { type: 'string' },
           kind: { type: 'string' },
           code: { type: ['string', 'null'] },
+          reason: { type: 'string' },
           message: { type: 'string' },
         },
         required: ['node', 'tool', 'kind', 'code', 'message'],

@@ -61,6 +61,7 @@ export interface SubRunReport {
     readonly tool: string;
     readonly kind: NodeKind;
     readonly code: string | null;
+    readonly reason?: string;
     readonly message: string;
   }[];
   /** The tokens used by the planner; null if unknown. */
@@ -95,6 +96,8 @@ export async function runSubPlan(
     const compiled = await compileWithin(caller, options.planner, (planner, signal) =>
       compilePlan({ ...own, request, planner, signal: AbortSignal.any([signal, context.signal]) }),
     );
+    // Stopped while the plan was compiled: it leaves no records of a run.
+    context.signal.throwIfAborted();
     return toResult(await runPlan(compiled, own), compiled.usage);
   } finally {
     leave?.();
@@ -153,11 +156,12 @@ function toReport(trace: PlanTrace, missing: readonly NodeTrace[], usage: ModelU
     output: realOutputOf(trace) ?? null,
     nodes: trace.nodes.length,
     succeeded: trace.nodes.length - missing.length,
-    failed: missing.slice(0, maxFailed).map(({ node, tool, kind, code = null, message }) => ({
+    failed: missing.slice(0, maxFailed).map(({ node, tool, kind, code = null, reason, message }) => ({
       node,
       tool,
       kind,
       code,
+      ...(reason === undefined ? {} : { reason }),
       message: shorten(message, maxMessage),
     })),
     usage: usage ?? null,

@@ -42,7 +42,7 @@ test('unknown tool names are reported and not mentioned by a policy', async () =
     { key: 'denyTools', name: 'pusj', origin: { layer: 'host' } },
     { key: 'denyTools', name: 'deploy', origin: { layer: 'workspace' } },
   ]);
-  expect(policies.flatMap(({ tools }) => tools)).toEqual([]);
+  expect(policies.flatMap(({ mentions }) => mentions)).toEqual([]);
   expect(await deniers(policies, 'push')).toEqual(['config-allow-tools']);
 });
 

@@ -174,7 +174,7 @@ test('a prefix applies to tools, sections and commands only', () => {
       sections: [sectionOf('guide', { tools: [toolNamed('log')] })],
       commands: [commandNamed('sync')],
       slices: [slice('git/state')],
-      policies: [{ ...denying('order'), tools: ['push', 'deploy'] }],
+      policies: [{ ...denying('order'), mentions: ['push', 'deploy'] }],
     }),
     { prefix: 'my_git' },
   );
@@ -182,7 +182,7 @@ test('a prefix applies to tools, sections and commands only', () => {
   expect(registry.sections[0]).toMatchObject({ key: 'my_git_guide', tools: [{ name: 'my_git_log' }] });
   expect([...registry.commands]).toMatchObject([['my-git-sync', { name: 'my-git-sync' }]]);
   expect(registry.slices[0]?.id).toBe('git/state');
-  expect(registry.policies[0]).toMatchObject({ id: 'git-order', tools: ['my_git_push', 'deploy'] });
+  expect(registry.policies[0]).toMatchObject({ id: 'git-order', mentions: ['my_git_push', 'deploy'] });
   expect(registry.resolve('git/push')?.name).toBe('my_git_push');
   expect(registry.resolve('git/my_git_push')).toBeUndefined();
   expect(registry.resolve('push')).toBeUndefined();

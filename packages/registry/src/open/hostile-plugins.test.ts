@@ -154,7 +154,7 @@ test.each<[string, Plugin, string]>([
   ],
   ['something for a policy', wrong({ policies: [{ name: 'guard' }] }), '`definePolicy`'],
   ['a policy with a slash', wrong({ policies: [{ ...denying('a'), id: 'host/a' }] }), '`definePolicy`'],
-  ['a policy with invalid `tools`', wrong({ policies: [{ ...denying('a'), tools: [1] }] }), '`definePolicy`'],
+  ['a policy with invalid `mentions`', wrong({ policies: [{ ...denying('a'), mentions: [1] }] }), '`definePolicy`'],
   ['a policy with invalid `reserve`', wrong({ policies: [{ ...denying('a'), reserve: {} }] }), '`definePolicy`'],
   ...[
     5,

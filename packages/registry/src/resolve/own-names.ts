@@ -94,7 +94,7 @@ export function renamePolicy(
   return Object.freeze({
     ...policy,
     id,
-    tools: Object.freeze(policy.tools.flatMap((name) => toMention(name, names))),
+    mentions: Object.freeze(policy.mentions.flatMap((name) => toMention(name, names))),
     check: (call: PreparedCall, context: PolicyContext) => (concerns(call) ? policy.check(see(call), context) : allow),
     ...(policy.onResult === undefined
       ? {}

@@ -124,19 +124,19 @@ function describesObject(schema: JsonObject): boolean {
 function readPolicy(value: unknown): Policy | string {
   const policy = pick(value);
   if (typeof policy === 'string') return 'is invalid: use `definePolicy`';
-  const { id, name, tools } = policy;
+  const { id, name, mentions } = policy;
   const made =
     typeof name === 'string' &&
     typeof id === 'string' &&
     policyId.test(id) &&
-    Array.isArray(tools) &&
-    tools.every((tool) => typeof tool === 'string') &&
+    Array.isArray(mentions) &&
+    mentions.every((tool) => typeof tool === 'string') &&
     typeof policy['check'] === 'function' &&
     ['onResult', 'reserve'].every((key) => isFunctionOrAbsent(policy[key]));
   if (!made) return 'is invalid: use `definePolicy`';
   const state = readState(policy['state']);
   if (typeof state === 'string') return `has an unsupported state, \`${id}\`: ${state}`;
-  return Object.freeze({ ...policy, tools: Object.freeze([...tools]), state }) as unknown as Policy;
+  return Object.freeze({ ...policy, mentions: Object.freeze([...mentions]), state }) as unknown as Policy;
 }
 
 const stateKinds: readonly unknown[] = ['value', 'list', 'keyed'];

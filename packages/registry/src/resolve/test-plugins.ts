@@ -75,7 +75,7 @@ export function denying(id: string, seen: string[] = [], tools: readonly string[
   return {
     name: 'denying',
     id,
-    tools,
+    mentions: tools,
     state: undefined,
     check: ({ tool }) => {
       seen.push(tool.name);

@@ -175,7 +175,7 @@ test('policies see their own tools under the old names, and no foreign tools', a
     { push: 'publish' },
   );
   const [policy] = toolset.policies;
-  expect(policy?.tools).toEqual(['publish', 'deploy']);
+  expect(policy?.mentions).toEqual(['publish', 'deploy']);
   for (const name of ['publish', 'push', 'tag', 'deploy']) {
     await policy?.check(callOf(name), noContext);
     policy?.onResult?.(callOf(name), success, noContext);
@@ -206,7 +206,7 @@ test('a policy gets the same object for the same call', async () => {
 
 test('mentions of a removed tool are dropped', () => {
   const policies = [sequentialDependency({ push: ['tag'] })];
-  expect(filterTools({ tools: git, policies }, ({ name }) => name !== 'tag').policies[0]?.tools).toEqual(['push']);
+  expect(filterTools({ tools: git, policies }, ({ name }) => name !== 'tag').policies[0]?.mentions).toEqual(['push']);
 });
 
 test('reservations use own names too', () => {
@@ -226,7 +226,7 @@ test('reservations use own names too', () => {
 
 test('requires approval for some tools, or for all', async () => {
   const all = approveTools(git);
-  expect(all.policies).toMatchObject([{ id: 'approve-push-tag-log', tools: ['push', 'tag', 'log'] }]);
+  expect(all.policies).toMatchObject([{ id: 'approve-push-tag-log', mentions: ['push', 'tag', 'log'] }]);
   expect(await answerOf(all.policies[0], callOf('log'))).toBe('ask');
   const some = prefixTools(approveTools(git, { tools: ['push'], reason: 'Look first.', when: () => true }), 'git');
   expect(await some.policies[0]?.check(callOf('git_push'), noContext)).toEqual({ type: 'ask', reason: 'Look first.' });
@@ -243,14 +243,14 @@ test('requires approval for some tools, or for all', async () => {
 test('a limit counts only its own tools', async () => {
   const [limit] = limitTools(git, { tools: ['push', 'tag'], maxCalls: 2 }).policies;
   const contextAt = (state: number) => ({ ...noContext, state });
-  expect(limit).toMatchObject({ id: 'limit-push-tag', tools: ['push', 'tag'] });
+  expect(limit).toMatchObject({ id: 'limit-push-tag', mentions: ['push', 'tag'] });
   expect(await limit?.check(callOf('push'), contextAt(1))).toEqual({ type: 'allow' });
   expect(await limit?.check(callOf('tag'), contextAt(2))).toMatchObject({ type: 'deny' });
   expect(await limit?.check(callOf('log'), contextAt(2))).toEqual({ type: 'allow' });
   expect(limit?.onResult?.(callOf('push'), success, contextAt(0))).toBe(1);
   expect(limit?.onResult?.(callOf('log'), success, contextAt(0))).toBeUndefined();
   const [rate] = limitTools(git, { maxCalls: 2, perMs: 1_000, id: 'slow' }).policies;
-  expect(rate).toMatchObject({ name: 'rate-limit', id: 'slow', tools: ['push', 'tag', 'log'] });
+  expect(rate).toMatchObject({ name: 'rate-limit', id: 'slow', mentions: ['push', 'tag', 'log'] });
   expect(() => limitTools(git, { maxCalls: 0 })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   expect(() => limitTools(git, { maxCalls: 1, tools: ['pull'] })).toThrow(
     expect.objectContaining({ code: 'toolset.invalid', reason: 'tool.unknown' }),

@@ -132,7 +132,7 @@ function onlyFor(tools: readonly string[], policy: Policy): Policy {
   const names: ReadonlySet<string> = new Set(tools);
   return Object.freeze({
     ...policy,
-    tools: Object.freeze([...names]),
+    mentions: Object.freeze([...names]),
     check: (call: PreparedCall, context: PolicyContext) =>
       names.has(call.tool.name) ? policy.check(call, context) : allow,
     onResult: (call: PreparedCall, result: PolicyResult, context: PolicyContext) =>

@@ -235,7 +235,7 @@ async function checkAnswers(
   const made = { ...suite, preset, config, observe: false };
   if (suitePolicies(pack, made).length === 0) return;
   // Random tool names do not exist, which is not the subject here.
-  const options = toTesterOptions(pack, made, (policy) => ({ ...policy, tools: [] }));
+  const options = toTesterOptions(pack, made, (policy) => ({ ...policy, mentions: [] }));
   const world = createPolicyWorld(options);
   for (const call of callsOf(options).slice(0, 8)) {
     const { answer, outcome } = await world.ask(call);

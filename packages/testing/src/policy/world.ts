@@ -128,7 +128,7 @@ function toCall({ tool, input = {} }: PolicyCall): { readonly name: string; read
 function stubTools({ cases }: PolicyTesterOptions, policy: Policy): readonly Tool[] {
   const steps = cases.flatMap(({ after = [], call }) => [...after, call]);
   const names = steps.flatMap((step) => ('tool' in step ? [step.tool] : []));
-  return [...new Set([...names, ...policy.tools])].map((name) =>
+  return [...new Set([...names, ...policy.mentions])].map((name) =>
     defineTool({
       name,
       description: 'Stands in for a tool.',

@@ -62,7 +62,7 @@ export class JudgedPolicy {
       ...policy,
       id,
       // A log has the called tools, not all available ones.
-      tools: [],
+      mentions: [],
       check: (call, context) => this.#check(call, context),
       ...(onResult === undefined
         ? {}
