@@ -135,7 +135,7 @@ async function install(name: string, { home, workspace }: Folders): Promise<void
   await promisify(execFile)(process.execPath, words, { cwd: workspace, env });
 }
 
-/** What `holdfast audit` reads in the transcript that the agent wrote. */
+/** Runs `holdfast audit` over the transcript that the agent wrote. */
 export async function audit({ home, workspace }: Folders): Promise<unknown> {
   const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'audit', '--json'];
   const env = { PATH: process.env['PATH'], HOME: home };

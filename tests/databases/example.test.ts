@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { PostgresServer } from './postgres-server.ts';
 
-const example = fileURLToPath(new URL('../../examples/34-several-machines.ts', import.meta.url));
+const example = fileURLToPath(new URL('../../examples/35-several-machines.ts', import.meta.url));
 
 test('the example of several machines holds on PostgreSQL', async () => {
   await using server = await PostgresServer.start();

@@ -3,8 +3,15 @@ export { checkOptions, type OptionRules } from './basics/check-options.ts';
 export { decodeJson } from './basics/decode-json.ts';
 export { describeCode, describeThrown, errorsOf, type ReasonedError, toProblem, toReason } from './basics/errors.ts';
 export { foldKey, foldPath } from './basics/fold-path.ts';
-export { freezeInput } from './basics/freeze-input.ts';
-export { type CopiedJson, copyJson, deepFreeze, freezeOpen, isPlainObject, type JsonLimits } from './basics/json.ts';
+export {
+  type CopiedJson,
+  copyJson,
+  deepFreeze,
+  freezeInput,
+  freezeOpen,
+  isPlainObject,
+  type JsonLimits,
+} from './basics/json.ts';
 export { forModel } from './basics/model-text.ts';
 export { editDistance, nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';

@@ -71,7 +71,7 @@ test.each<[string, object, object]>([
     { needsYes: true },
   ],
   [
-    'arguments that are no JSON',
+    'arguments that cannot be parsed',
     { type: 'function_call', name: 'exec_command', arguments: '{"cmd":' },
     { name: 'exec_command', input: {} },
   ],

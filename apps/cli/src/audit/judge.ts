@@ -7,8 +7,9 @@ import { nodeDisk } from '@holdfast/facts/node';
 import { createGuard, decisions, type Guard } from '@holdfast/guard';
 import { createSession, memoryStore } from '@holdfast/session';
 import { codingPolicies } from '../guard/coding.ts';
-import { findWorkFolder, type GuardHost, homeFolder } from '../guard/place.ts';
+import { findWorkFolder, homeFolder } from '../guard/place.ts';
 import { readGuardRules } from '../guard/rules.ts';
+import type { GuardHost } from '../user/guard-folder.ts';
 import { type FoundTranscript, readTranscript, type Step, type TranscriptFormat } from './transcript.ts';
 
 /** A call of a transcript, with the answer of the policies. */
@@ -31,7 +32,7 @@ export interface JudgedCall {
 
 export interface Judged {
   readonly calls: readonly JudgedCall[];
-  /** Lines that are no JSON, by transcript. */
+  /** The number of lines that cannot be parsed, by transcript. */
   readonly unread: ReadonlyMap<string, number>;
 }
 
@@ -144,7 +145,7 @@ class JudgedSession {
   readonly #agent: string;
   readonly #id: string;
   readonly #guard: Guard;
-  /** What policies said about the call that is being decided. */
+  /** Answers of policies about the call that is being decided. */
   #said: JudgedCall['policies'] = [];
 
   readonly #placeOf = keep((cwd) => findWorkFolder(cwd, existsSync));
@@ -212,7 +213,7 @@ class JudgedSession {
 
 function describeAbout(tool: string, input: JsonObject): string {
   const { command, file_path: file, path, url } = input;
-  // A patch is no command.
+  // The text of a patch is not a command.
   const about = [tool === 'apply_patch' ? undefined : command, file, path, url].find(
     (value) => typeof value === 'string' && value !== '',
   );

@@ -1,7 +1,7 @@
 import type { Redactor } from '@holdfast/core';
 import type { Judged, JudgedCall } from './judge.ts';
 
-/** What a policy would have stopped, over all sessions. */
+/** Calls that a policy would have stopped, over all sessions. */
 export interface AuditFinding {
   readonly verdict: 'ask' | 'deny';
   readonly policy: string;
@@ -9,7 +9,7 @@ export interface AuditFinding {
   readonly sessions: number;
   /** A reason that the policy gave. */
   readonly reason: string;
-  /** What the calls were about, most frequent first. */
+  /** Commands, paths and addresses of the calls, most frequent first. */
   readonly about: readonly { readonly text: string; readonly calls: number }[];
 }
 

@@ -7,7 +7,7 @@ import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import type { Agent } from '@holdfast/guard/agents';
 import { hasCode } from '../terminal/system.ts';
 
-/** What a line of a transcript says. */
+/** A statement of a transcript's line. */
 export type Step =
   /** Holds for the lines that follow. */
   | {

@@ -6,9 +6,10 @@ import { knownChecks, releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { observe, packPolicies } from '@holdfast/policy';
 import { userFolder } from '../user/folder.ts';
+import { type GuardHost, guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { readHttpPlace } from './http-place.ts';
 import { readOff } from './off.ts';
-import { type GuardHost, guardFolder, homeFolder, resolveLinks } from './place.ts';
+import { homeFolder } from './place.ts';
 import type { GuardFiles } from './rules.ts';
 
 const settings =

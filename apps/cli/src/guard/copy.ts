@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { hasCode } from '../terminal/system.ts';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { readText, writeText } from './files.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 export interface HookProgram {
   /** The command of an agent: Node.js and the hook's file, by absolute paths. */

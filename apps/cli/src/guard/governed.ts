@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { isPlainObject, sha256, toCanonicalJson } from '@holdfast/core/internal';
 import type { Guard } from '@holdfast/guard';
 import type { Session } from '@holdfast/session';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { findClient, identifyProcess } from './client-process.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 /** A server whose calls `mcp wrap` decides and records, for one client. */
 export interface GovernedServer {

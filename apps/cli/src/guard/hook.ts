@@ -9,8 +9,8 @@ import {
   refuse,
   runHook,
 } from '@holdfast/guard/agents';
+import type { GuardHost } from '../user/guard-folder.ts';
 import { type Holding, openHolding } from './hold.ts';
-import type { GuardHost } from './place.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
 export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex, gemini, pi };

@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { writeText } from './files.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 /** Where a user's daemon listens for hooks of the type `http`, and the token in their settings. Both stay for good. */
 export interface HttpPlace {

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
+import type { GuardHost } from '../user/guard-folder.ts';
 import { type HttpPlace, isHttpHookUrl, toHttpHook } from './http-place.ts';
 import { editModule, isModule, readModule } from './modules.ts';
-import { type GuardHost, homeFolder } from './place.ts';
+import { homeFolder } from './place.ts';
 
 /** Where an agent's hooks stand, and for which of its events. */
 interface Installation {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { copyHook, findHook, removeOldCopies } from './copy.ts';
 import { readText, writeText } from './files.ts';
 import { forgetHttpPlace, makeHttpPlace } from './http-place.ts';
 import { editSettings, findHooks, type HookPlace, installations, type OtherHook, settingsPath } from './install.ts';
 import { isModule } from './modules.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 export interface Change {
   readonly path: string;

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '@holdfast/core/internal';
 import { hasCode } from '../terminal/system.ts';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { writeText } from './files.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 function offPath(host: GuardHost): string {
   return join(guardFolder(host), 'off.json');

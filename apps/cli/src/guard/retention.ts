@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../terminal/system.ts';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { findLogFolder } from '../workspace/session-logs.ts';
-import { type GuardHost, guardFolder } from './place.ts';
 
 const keptMs = 30 * 86_400_000;
 

@@ -2,7 +2,7 @@ import { definePolicy, deny, isHoldfastError, type Policy } from '@holdfast/core
 import { factPolicy } from '@holdfast/facts/rules';
 import { readRuleFile } from '@holdfast/registry/node';
 import { userFolder } from '../user/folder.ts';
-import type { GuardHost } from './place.ts';
+import type { GuardHost } from '../user/guard-folder.ts';
 
 /** The content of the rule files of the user and of the workspace. */
 export interface GuardFiles {

@@ -6,8 +6,8 @@ import { decisions, type Guard, type GuardedCall, type GuardReport } from '@hold
 import type { Session } from '@holdfast/session';
 import * as v from 'valibot';
 import { hasCode } from '../terminal/system.ts';
+import { type GuardHost, guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { readText, writeText } from './files.ts';
-import { type GuardHost, guardFolder, resolveLinks } from './place.ts';
 
 /** How a command went that `holdfast guard run` has run. */
 export interface ReportedRun {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { isPlainObject, sha256 } from '@holdfast/core/internal';
 import type { McpStart } from '@holdfast/mcp';
 import { readText, writeText } from '../guard/files.ts';
-import { guardFolder } from '../guard/place.ts';
 import type { Host } from '../terminal/host.ts';
+import { guardFolder } from '../user/guard-folder.ts';
 import { findProject, type ServerEntry, type ServerName } from './pins.ts';
 
 type OfferHost = Pick<Host, 'environment' | 'directory'>;

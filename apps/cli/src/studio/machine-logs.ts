@@ -1,6 +1,6 @@
 import { isHoldfastError } from '@holdfast/core';
-import { guardFolder, resolveLinks } from '../guard/place.ts';
 import type { Host } from '../terminal/host.ts';
+import { guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { type FoundSession, readWorkspaces } from '../workspace/known.ts';
 import { listLogs } from '../workspace/session-logs.ts';
 

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
-import { guardFolder } from '../guard/place.ts';
 import { callEnd, pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { bash, createHookWorld, startHook, toEvent, untilRecorded } from '../testing/test-hook.ts';
 import { createTestHost } from '../testing/test-host.ts';
 import { writeLog } from '../testing/test-log.ts';
 import { askToWrite, openTestStudio, type TestStudio } from '../testing/test-studio.ts';
+import { guardFolder } from '../user/guard-folder.ts';
 import { findLog } from '../workspace/session-logs.ts';
 import { serveStudio } from './server.ts';
 

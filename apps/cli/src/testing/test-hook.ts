@@ -9,7 +9,7 @@ import { readLog } from '@holdfast/session/jsonl';
 import { type Announcement, daemonFolder, readAnnouncement } from '../guard/daemon/place.ts';
 import { type Daemon, serveGuard } from '../guard/daemon/serve.ts';
 import { keepFromStarting } from '../guard/daemon/start.ts';
-import { type GuardHost, guardFolder } from '../guard/place.ts';
+import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { findLogFolder } from '../workspace/session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 

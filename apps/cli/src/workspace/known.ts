@@ -1,12 +1,12 @@
 import { isAbsolute, join } from 'node:path';
 import { type HoldfastError, isHoldfastError } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { guardFolder, resolveLinks } from '../guard/place.ts';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';
 import { readUserFile, writeUserFile } from '../user/folder.ts';
+import { guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { isFile, openWorkspace } from './folder.ts';
 import { type FoundLog, findLog, findLogFolder, isSessionId } from './session-logs.ts';
 

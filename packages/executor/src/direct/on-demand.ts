@@ -1,4 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
 import { keyInRun } from '../approval/key.ts';
 import { keepCalls, sealCall } from '../approval/masked-calls.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
@@ -92,6 +93,7 @@ function isPlain(options: CallOptions): boolean {
     resources === undefined &&
     facts === undefined &&
     parentCallOf(session) === undefined &&
+    (session as Session).lost === undefined &&
     tools.every((tool) => !tool.dangerous && tool.retry === undefined && tool.timeoutMs === undefined && !tool.prepares)
   );
 }

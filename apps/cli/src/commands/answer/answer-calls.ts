@@ -9,7 +9,6 @@ import { describeStyle } from '../../calls/line.ts';
 import { type CallPreview, openPreviews } from '../../calls/preview.ts';
 import { describeQuestion } from '../../calls/question.ts';
 import { requirePerson } from '../../guard/person.ts';
-import { guardFolder, resolveLinks } from '../../guard/place.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { canBeGranted, countRows } from '../../run/ask-person.ts';
 import { createColors } from '../../terminal/colors.ts';
@@ -18,6 +17,7 @@ import { describeTerminal, findQuestionStream, type Host } from '../../terminal/
 import { printJson, printLines } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
+import { guardFolder, resolveLinks } from '../../user/guard-folder.ts';
 import { findSession } from '../../workspace/known.ts';
 
 export interface AnswerCommandOptions {

@@ -48,7 +48,7 @@ test('the transcripts of all agents meet the policies of the guard, in order', a
   expect(stdout).toMatch(/denied +4 +release-order-checks-first\n +git push \(4\)/);
   expect(stdout).toMatch(/asked +4 +\S+\n +npm install left-pad \(4\)/);
   expect(stdout).not.toContain('asked you about');
-  // What was quoted is all that it wrote.
+  // It writes nothing by itself.
   expect(await readdir(folder.path, { recursive: true })).not.toContain('home/own');
 });
 

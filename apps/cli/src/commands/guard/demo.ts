@@ -13,7 +13,6 @@ import { daemonFolder, toSocket } from '../../guard/daemon/place.ts';
 import { type Daemon, serveGuard } from '../../guard/daemon/serve.ts';
 import { keepFromStarting } from '../../guard/daemon/start.ts';
 import { installHooks, readHooks } from '../../guard/installed.ts';
-import { guardFolder } from '../../guard/place.ts';
 import { makeCall, type Tried } from '../../guard/scripted-agent.ts';
 import { runCommand } from '../../guard/send-event.ts';
 import { toSessionId } from '../../guard/session-id.ts';
@@ -22,6 +21,7 @@ import type { Host } from '../../terminal/host.ts';
 import { Interruptions } from '../../terminal/interruptions.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 import { explainWhy } from '../look/why.ts';
 import { diffPolicies } from '../policies/policy-diff.ts';
 

@@ -3,9 +3,9 @@ import type { CommandContext } from '../../flags/command.ts';
 import { readCount } from '../../flags/values.ts';
 import { readOff, switchOff, switchOn } from '../../guard/off.ts';
 import { requirePerson } from '../../guard/person.ts';
-import type { GuardHost } from '../../guard/place.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printLines } from '../../terminal/print.ts';
+import type { GuardHost } from '../../user/guard-folder.ts';
 
 const minuteMs = 60_000;
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { resolveLinks } from '../../guard/place.ts';
 import { reportRun } from '../../guard/runs.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { resolveLinks } from '../../user/guard-folder.ts';
 
 /**
  * Runs a command with this process's streams, leaves its exit code for the guard, and returns it.

@@ -2,12 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readOff } from '../../guard/off.ts';
-import { guardFolder } from '../../guard/place.ts';
 import { runProgram } from '../../program.ts';
 import { createFolder } from '../../testing/test-folder.ts';
 import { stopDaemon, untilAnnounced } from '../../testing/test-hook.ts';
 import { createTestHost } from '../../testing/test-host.ts';
 import { runMain } from '../../testing/test-program.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 import { letThrough } from './guard-off.ts';
 
 async function run(words: readonly string[], directory: string) {

@@ -71,7 +71,7 @@ test('a run is shown from request to answer', async () => {
   expect(text).toMatch(/6 records, hash chain intact, head [0-9a-f]{64}\n$/);
 });
 
-test('the log file of a program is shown by its path, and is no session to answer', async () => {
+test('the log file of a program is shown by its path, but cannot be answered', async () => {
   await using folder = await createFolder();
   const log = await writeLog(folder.path, 'one', [runStart, message, writingCall, runEnd]);
   const path = join(folder.path, 'desk.jsonl');

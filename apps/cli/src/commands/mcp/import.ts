@@ -3,12 +3,13 @@ import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from '
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { readText, writeText } from '../../guard/files.ts';
 import { requirePerson } from '../../guard/person.ts';
-import { homeFolder, resolveLinks } from '../../guard/place.ts';
+import { homeFolder } from '../../guard/place.ts';
 import { type EditedSettings, type SettingsFormat, unwrapServers, wrapServers } from '../../mcp/settings.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { resolveLinks } from '../../user/guard-folder.ts';
 
 export interface ImportOptions {
   readonly file: string;

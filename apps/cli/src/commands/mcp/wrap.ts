@@ -6,7 +6,7 @@ import type { FirstClient, McpEvent, ServedTools } from '@holdfast/mcp';
 import { identifyClient } from '../../guard/client-process.ts';
 import { codingPolicies } from '../../guard/coding.ts';
 import { announceGoverned } from '../../guard/governed.ts';
-import { findWorkFolder, guardFolder, homeFolder, resolveLinks } from '../../guard/place.ts';
+import { findWorkFolder, homeFolder } from '../../guard/place.ts';
 import { readGuardRules } from '../../guard/rules.ts';
 import { loadMcp } from '../../mcp/load.ts';
 import { type Opened, openPinned } from '../../mcp/open-pinned.ts';
@@ -16,6 +16,7 @@ import { SessionTurns } from '../../mcp/turns.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import { guardFolder, resolveLinks } from '../../user/guard-folder.ts';
 
 export interface WrapOptions {
   readonly session: string | undefined;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
 import { expect, inject, test } from 'vitest';
 import { bash, createHookWorld } from '../../testing/test-hook.ts';
-import { guardFolder } from '../place.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 
 const each = inject('long') > 0 ? Math.ceil(100 * inject('long')) : 5;
 

@@ -17,8 +17,8 @@ import {
   untilAnnounced,
   untilGone,
 } from '../../testing/test-hook.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 import { answerHook } from '../hook.ts';
-import { guardFolder } from '../place.ts';
 import { askDaemon, askToLeave } from './ask.ts';
 import { daemonFolder, readAnnouncement, toSocket } from './place.ts';
 import { serveGuard } from './serve.ts';

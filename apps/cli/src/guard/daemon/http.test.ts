@@ -8,10 +8,10 @@ import { readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
 import { bash, createHookWorld, type HookWorld, toEvent, toHost } from '../../testing/test-hook.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 import { forgetHttpPlace, type HttpPlace, isHttpHookUrl, makeHttpPlace, readHttpPlace } from '../http-place.ts';
 import { findHooks } from '../install.ts';
 import { installHooks, readHooks, uninstallHooks } from '../installed.ts';
-import { guardFolder } from '../place.ts';
 import { serveGuard } from './serve.ts';
 
 const denied = (reason: unknown) => ({

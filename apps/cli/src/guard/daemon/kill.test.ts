@@ -12,8 +12,8 @@ import {
   toEvent,
   untilAnnounced,
 } from '../../testing/test-hook.ts';
+import { guardFolder } from '../../user/guard-folder.ts';
 import { answerHook } from '../hook.ts';
-import { guardFolder } from '../place.ts';
 import { askDaemon } from './ask.ts';
 import { daemonFolder, readAnnouncement } from './place.ts';
 

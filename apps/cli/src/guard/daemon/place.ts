@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type GuardHost, guardFolder } from '../place.ts';
+import { type GuardHost, guardFolder } from '../../user/guard-folder.ts';
 
 // Hooks load this for each call: nothing but what they need to find the daemon.
 

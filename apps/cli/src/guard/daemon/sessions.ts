@@ -1,8 +1,8 @@
 import type { Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { inTurn, type TurnOptions } from '../../logs/in-turn.ts';
+import type { GuardHost } from '../../user/guard-folder.ts';
 import type { HookHost } from '../governed.ts';
-import type { GuardHost } from '../place.ts';
 import { findLog, type LogFile, type OpenGuard, type OpenLog, openLog, prepareGuard } from '../session.ts';
 
 export interface HeldLimits {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../terminal/system.ts';
-import type { GuardHost } from '../place.ts';
+import type { GuardHost } from '../../user/guard-folder.ts';
 import { daemonFolder, isPrivate, keptEnvironment, toSocket } from './place.ts';
 
 /** A daemon that has not come up by then may be started again. */

@@ -1,0 +1,31 @@
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Host } from '../terminal/host.ts';
+
+/** The parts of a host that a hook has. */
+export type GuardHost = Pick<Host, 'environment' | 'directory'>;
+
+/**
+ * The folder with the logs of guarded sessions, the user's own: `HOLDFAST_HOME`, else where the system keeps the state of programs.
+ * It is laid out as a workspace, so that `pending`, `approve`, `show` and `why` find its sessions.
+ */
+export function guardFolder({ environment, directory }: GuardHost): string {
+  const { HOLDFAST_HOME: own, XDG_STATE_HOME: xdg, LOCALAPPDATA: local } = environment;
+  if (own !== undefined && own !== '') return join(resolve(directory, own), 'guard');
+  const state = process.platform === 'win32' ? local : xdg;
+  if (state !== undefined && isAbsolute(state)) return join(state, 'holdfast', 'guard');
+  const home = environment['HOME'] ?? homedir();
+  return process.platform === 'win32'
+    ? join(home, 'AppData', 'Local', 'holdfast', 'guard')
+    : join(home, '.local', 'state', 'holdfast', 'guard');
+}
+
+export function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // A folder that is gone: the path as it is named is all there is to judge.
+    return resolve(path);
+  }
+}
