@@ -63,8 +63,8 @@ async function call(name: string, input: unknown = {}): Promise<Readonly<Record<
     { tools: loaded.tools, session: createSession(), unattended: true },
   );
   if (outcome.kind === 'suspended') throw new Error('No person is available.');
-  const { kind, code, value, text } = outcome;
-  return { kind, code, value, text };
+  const { kind, code, reason, value, text } = outcome;
+  return { kind, code, reason, value, text };
 }
 
 test('all of them load', () => {

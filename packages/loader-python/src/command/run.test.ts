@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
+import type { HoldfastError, JsonObject, Tool, ToolContext } from '@holdfast/core';
 import { copyJson } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
 import { describeIsolation } from '@holdfast/loader/internal';
@@ -16,6 +16,7 @@ afterEach(() => void vi.unstubAllEnvs());
 interface Called {
   readonly value?: unknown;
   readonly code?: string;
+  readonly reason?: string;
   readonly message?: string;
 }
 
@@ -47,8 +48,8 @@ async function callTool(
     const copied = copyJson(value);
     return copied.ok ? { value: copied.value } : { code: 'no JSON', message: copied.problem };
   } catch (thrown) {
-    const { code, message } = thrown as { readonly code?: string; readonly message?: string };
-    return { code: String(code), message: String(message) };
+    const { code, reason, message } = thrown as HoldfastError;
+    return { code: String(code), ...(reason === undefined ? {} : { reason }), message: String(message) };
   }
 }
 

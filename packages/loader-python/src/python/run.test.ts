@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject, Tool, ToolContext } from '@holdfast/core';
+import type { HoldfastError, JsonObject, Tool, ToolContext } from '@holdfast/core';
 import { copyJson, describeCode } from '@holdfast/core/internal';
 import type { LoadToolsOptions } from '@holdfast/loader';
 import { describeIsolation } from '@holdfast/loader/internal';
@@ -16,6 +16,7 @@ afterEach(() => void vi.unstubAllEnvs());
 interface Called {
   readonly value?: unknown;
   readonly code?: string;
+  readonly reason?: string;
   readonly message?: string;
   readonly stack?: string;
 }
@@ -29,8 +30,8 @@ async function callTool(
     const copied = copyJson(await tool?.execute?.(input, context));
     return copied.ok ? { value: copied.value } : { code: 'no JSON', message: copied.problem };
   } catch (thrown) {
-    const { code = '', message, stack } = thrown as { readonly code?: string } & Error;
-    return { code, message, ...(stack === undefined ? {} : { stack }) };
+    const { code = '', reason, message, stack } = thrown as Partial<HoldfastError> & Error;
+    return { code, ...(reason === undefined ? {} : { reason }), message, ...(stack === undefined ? {} : { stack }) };
   }
 }
 
