@@ -239,7 +239,9 @@ function checkPolicies({ policies, tools, hasSummaries }: SectionTree): void {
       });
     }
     keys.add(key);
-    const unknown = policy.mentions.filter((name) => !tools.has(name) && !(hasSummaries && reservedToolNames.has(name)));
+    const unknown = policy.mentions.filter(
+      (name) => !tools.has(name) && !(hasSummaries && reservedToolNames.has(name)),
+    );
     if (unknown.length > 0) {
       const list = unknown.map((name) => `\`${name}\``).join(', ');
       throw new HoldfastError(
