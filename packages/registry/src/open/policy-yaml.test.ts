@@ -39,8 +39,11 @@ test("the user's own file says what counts as a check; a workspace's cannot", as
   await using folder = await createFolder({ 'holdfast.policy.yml': 'checks: [make lint, ./check.sh]' });
   const directory = folder.path;
   expect((await readRuleFile(directory, 'user'))?.checks).toEqual(['make lint', './check.sh']);
-  for (const read of [readRuleFile(directory, 'workspace'), readConfig({ directory, workspace: directory })])
-    await expect(read).rejects.toMatchObject({
+  for (const read of [
+    () => readRuleFile(directory, 'workspace'),
+    () => readConfig({ directory, workspace: directory }),
+  ])
+    await expect(read()).rejects.toMatchObject({
       code: 'config.policy.invalid',
       message: expect.stringContaining('`checks`: a workspace cannot say what counts as a check') as string,
     });
