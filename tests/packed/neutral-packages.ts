@@ -12,6 +12,7 @@ const names = [
   'kit',
   'modules',
   'orchestrator',
+  'otel',
   'pack-approvals',
   'pack-budgets',
   'pack-filesystem',
@@ -52,5 +53,6 @@ export const neutralResult: object = {
   guarded: 'allow',
   offline: 'completed',
   kit: true,
+  spans: true,
   sdk: 'Hello',
 };

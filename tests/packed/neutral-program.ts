@@ -10,6 +10,7 @@ import { createGuard } from '@holdfast/guard';
 import { runAgent as runAgentOfKit } from '@holdfast/kit';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
 import { checkPlan, compilePlan, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
+import { toOtlp } from '@holdfast/otel/otlp';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
@@ -100,6 +101,8 @@ const sdkModel = aiSdkModel({
   }),
 });
 
+const createId = (_name: string, digits: number): string => '1'.repeat(digits);
+
 /** Runs everything once and gives what can be compared. */
 export async function runEverything(): Promise<object> {
   const session = createSession({ id: 'neutral', slices: [notes] });
@@ -182,6 +185,7 @@ export async function runEverything(): Promise<object> {
     offline: (await ask(offlineModel())).status,
     // One copy of the code, whichever way it is imported.
     kit: runAgentOfKit === runAgent,
+    spans: JSON.stringify(toOtlp([...session.records()], { sessionId: session.id, createId })).includes('execute_tool'),
     sdk: (await ask(sdkModel)).text,
   };
 }

@@ -61,6 +61,7 @@ beforeAll(async () => {
     ...libraries.map(({ manifest }) => manifest.name),
     `valibot@${await readCatalogVersion('valibot')}`,
     `@types/node@${await readCatalogVersion('@types/node')}`,
+    `@opentelemetry/api@${await readCatalogVersion('@opentelemetry/api')}`,
   ]);
   await project.write('program.ts', program);
 });
