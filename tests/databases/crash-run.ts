@@ -57,6 +57,11 @@ class Worker {
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#process.kill(name);
   }
+
+  async end(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended.catch(() => undefined);
+  }
 }
 
 /** Crashes workers at random instants, lets the last ones end every session, and checks all logs against what the outside received. */
@@ -64,7 +69,13 @@ export async function crash({ place, read, how, crashes, random, disturb }: Cras
   await using receiver = new Receiver(random);
   await receiver.listen();
   const skewed = (): CrashPlace => ({ ...place, skewMs: Math.round((random() - 0.5) * 172_800_000) });
-  const begin = (): Worker => new Worker(skewed(), receiver.path);
+  // Ended with the test, which may fail before.
+  await using workers = new AsyncDisposableStack();
+  const begin = (): Worker => {
+    const worker = new Worker(skewed(), receiver.path);
+    workers.defer(() => worker.end());
+    return worker;
+  };
   const told = new Map<string, Set<string>>();
   const done = new Set<number>();
   const note = (worker: Worker): void => {

@@ -1,7 +1,7 @@
 /**
- * The names of spans and attributes. Source: open-telemetry/semantic-conventions-genai v0.1.0, `docs/gen-ai/gen-ai-agent-spans.md` and
- * `docs/gen-ai/gen-ai-spans.md`; `error.type` and `session` names from the general conventions. Nothing there names a decision, so those
- * begin with `holdfast.`.
+ * The names of spans and attributes. Source: `docs/gen-ai/gen-ai-agent-spans.md` and the changelog of
+ * open-telemetry/semantic-conventions-genai, at commit 002c8a6e; its status is Development. Nothing there names a decision, so those begin
+ * with `holdfast.`.
  */
 export const names = {
   operation: 'gen_ai.operation.name',

@@ -47,12 +47,25 @@ test('calls of a plan are below it, other calls are traces of their own', () => 
     { type: 'plan-start', plan: 3, digest: 'd1' },
     end('plan_3_read', 'read', { waitedMs: 30 }),
     end('alone', 'write'),
-    { type: 'plan-end', plan: 3, status: 'completed' },
+    { type: 'plan-end', plan: 3, status: 'succeeded' },
   ]);
   expect(tree(spans)).toEqual(['invoke_workflow', 'execute_tool read < invoke_workflow', 'execute_tool write']);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(2);
   expect(spans[1]).toMatchObject({ startTimeUnixNano: '500000000', endTimeUnixNano: '550000000' });
   expect(spans[1]?.attributes).toContainEqual({ key: 'holdfast.waited_ms', value: { intValue: '30' } });
+});
+
+test.each([
+  ['succeeded', {}],
+  ['partial', {}],
+  ['failed', { code: 2 }],
+  ['aborted', { code: 2 }],
+])('a plan that ends as %s has the status %j', (status, expected) => {
+  const [span] = write([
+    { type: 'plan-start', plan: 1, digest: 'd' },
+    { type: 'plan-end', plan: 1, status },
+  ]);
+  expect(span?.status).toEqual(expected);
 });
 
 test('calls of a child session are below the call that opened it', () => {

@@ -46,6 +46,9 @@ interface Moment {
 
 const maxNesting = 64;
 
+/** Ends of runs and plans that have a result. */
+const succeeded: ReadonlySet<string> = new Set(['completed', 'succeeded', 'partial']);
+
 /**
  * Writes the spans of a log: `invoke_agent` for a run, `invoke_workflow` for a plan, `execute_tool` for a call. A call ends after the
  * calls inside it, so its span is written at its end, and theirs below it.
@@ -125,7 +128,7 @@ export class SpanWriter<Span> {
     const span = open.get(key);
     if (span === undefined) return;
     const status = String(attributes[names.status]);
-    this.#sink.end(span, { atMs, attributes, error: status === 'completed' ? undefined : status });
+    this.#sink.end(span, { atMs, attributes, error: succeeded.has(status) ? undefined : status });
     open.delete(key);
   }
 

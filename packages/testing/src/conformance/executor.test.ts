@@ -76,7 +76,7 @@ describe('Holdfast', () => {
   });
 });
 
-/** Runs every call as it is written, whatever it is, and forgets to tell the model. */
+/** Runs every call unchecked, and tells the model nothing. */
 async function runAnything({ calls, save }: ExecutorProgram): Promise<ExecutorRun> {
   const state: string[] = [];
   let finished = true;
