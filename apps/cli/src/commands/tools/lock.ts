@@ -32,10 +32,10 @@ Examples:
   $ holdfast lock --subfolders           include subfolders, as a run with --subfolders does
   $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
 
-The lock covers each tool file and its relative imports byte by byte, package versions, schemas, descriptions and other metadata; for
-configured plugins and packs, their declarations and the imported file. Once a lock exists, a tool or plugin that differs is not
-used, and nothing runs with a pack that differs. MCP servers are started, shown and locked only by name. Locking runs no code of tool files, but imports plugins. Exits with 1 if a file is
-invalid or a plugin fails to load.`;
+The lock covers each tool file and its relative imports byte by byte, package versions, schemas, descriptions and other metadata;
+for configured plugins and packs, their declarations and the imported file. Once a lock exists, a tool or plugin that differs is not
+used, and nothing runs with a pack that differs. MCP servers are started, shown and locked only by name. Locking runs no code of
+tool files, but imports plugins. Exits with 1 if a file is invalid or a plugin fails to load.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
