@@ -292,11 +292,10 @@ describe('the host resumes a call by itself', () => {
     const resumed = resumeToolCall('plan_1_0', { tools, session });
     const trace = await resumePlan({ tools, session });
     await resumed;
-    expect(calls).toHaveLength(1);
-    expect(readTrace(session.records(), trace.run)).toEqual(trace);
-    // In either order, nothing is lost.
+    // A run that found the call under way in other hands has suspended; the log has gone beyond its trace since.
     const last = trace.status === 'suspended' ? await resumePlan({ tools, session }) : trace;
     expect([last.status, kinds(last), calls.length]).toEqual(['succeeded', ['ok', 'ok'], 1]);
+    expect(readTrace(session.records(), last.run)).toEqual(last);
   });
 });
 
