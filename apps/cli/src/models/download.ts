@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
-import { createLogUpdate } from 'log-update';
 import { usageError } from '../terminal/failure.ts';
 import { describeTerminal, type Host, type Interruption } from '../terminal/host.ts';
 import { fitColumns, formatBytes } from '../terminal/text.ts';
@@ -65,7 +64,7 @@ export async function downloadModel(
     stopped.reject(new Error('stopped'));
   });
   stopped.promise.catch(() => undefined);
-  const view = createView(name, quiet, host);
+  const view = await createView(name, quiet, host);
   try {
     await probe(url, signal);
     // The digest names the file until it is verified, so that another file of the same name is not resumed.
@@ -140,9 +139,9 @@ interface View {
 }
 
 /** Shows progress on stderr: a rewritten line on a terminal, otherwise a line for each tenth. */
-function createView(name: string, quiet: boolean, { stderr, environment }: Host): View {
+async function createView(name: string, quiet: boolean, { stderr, environment }: Host): Promise<View> {
   const { live, columns } = describeTerminal(stderr, environment);
-  const update = live ? createLogUpdate(stderr) : undefined;
+  const update = live ? (await import('log-update')).createLogUpdate(stderr) : undefined;
   let tenth = -1;
   return {
     begin(bytes, totalBytes) {

@@ -140,10 +140,10 @@ function createScreen(): Screen {
   };
 }
 
-test('the live view shows running nodes and the number of ended ones, redrawn over time and not for every event', () => {
+test('the live view shows running nodes and the number of ended ones, redrawn over time and not for every event', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
+  const view = await createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
   view.show(planStart([nodeTrace('a'), nodeTrace('b')]));
   expect(take()).toContain('0 of 2 nodes ended');
   view.show(start('a'));
@@ -171,7 +171,7 @@ test('the live view shows running nodes and the number of ended ones, redrawn ov
 test('a question has the screen to itself, then the running nodes return', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
+  const view = await createLiveView(output, { telling: createPlanTelling(style), clock, many: true });
   view.show(planStart([nodeTrace('a')]));
   const asked = view.pauseFor(async () => {
     take();

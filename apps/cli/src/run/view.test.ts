@@ -50,7 +50,7 @@ test.each([
   { text: '', rows: [] },
   { text: '{"total":238}', rows: ['| {"total":238}'] },
   { text: 'one\n\n\x1b[2Jtwo\nthree\n\nfour', rows: ['| one', '| \\x1b[2Jtwo', '| … 2 more lines'] },
-])('the first two lines of a result are shown under its call: $rows', ({ text, rows }) => {
+])('the first two lines of a result are shown under its call: $rows', async ({ text, rows }) => {
   const output = collect();
   const plain = createPlainView(
     output.write,
@@ -60,7 +60,7 @@ test.each([
   const [, ...under] = output.text().trimEnd().split('\n');
   expect(under).toEqual(rows.map((row) => `            ${row}`));
   const screen = createScreen(40);
-  const live = createLiveView(screen.output, {
+  const live = await createLiveView(screen.output, {
     telling: createRunTelling({ ...style, columns: 40 }, manualClock()),
     clock: manualClock(),
   });
@@ -164,10 +164,10 @@ function createScreen(columns = 80): {
   };
 }
 
-test('the live view follows a call through its states', () => {
+test('the live view follows a call through its states', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
+  const view = await createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show({ type: 'turn-start', turn: 1 });
   view.show({ type: 'text-delta', turn: 1, text: 'Reading' });
   expect(take()).toMatch(/thinking {2}Reading/);
@@ -184,10 +184,10 @@ test('the live view follows a call through its states', () => {
   expect(clock.pending).toBe(0);
 });
 
-test('the live view shows several calls at once, with nested calls below', () => {
+test('the live view shows several calls at once, with nested calls below', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
+  const view = await createLiveView(output, { telling: createRunTelling(style, clock), clock });
   const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: `tool_${id}`, arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   for (const { id, name } of calls.slice(0, 2)) view.show({ ...start, callId: id, name });
@@ -213,7 +213,7 @@ test('the live view shows several calls at once, with nested calls below', () =>
 test('the live view draws nothing during a question, and continues afterwards', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
+  const view = await createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show(message);
   const { promise, resolve } = Promise.withResolvers<string>();
   const answered = view.pauseFor(() => promise);
@@ -230,7 +230,7 @@ test('the live view draws nothing during a question, and continues afterwards', 
 test('a question answered after the end draws nothing', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createRunTelling(style, clock), clock });
+  const view = await createLiveView(output, { telling: createRunTelling(style, clock), clock });
   view.show(message);
   const { promise, resolve } = Promise.withResolvers<string>();
   const answered = view.pauseFor(() => promise);
@@ -243,18 +243,18 @@ test('a question answered after the end draws nothing', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a late result after the end gets its own line', () => {
+test('a late result after the end gets its own line', async () => {
   const { output, take } = createScreen();
-  const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
+  const view = await createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   view.close();
   take();
   view.show(late);
   expect(take()).toMatch(/^ {2}late {6}slow {10}7 .* returned, ignored\n$/);
 });
 
-test('calls beyond the limit of lines are counted', () => {
+test('calls beyond the limit of lines are counted', async () => {
   const { output, take } = createScreen();
-  const view = createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
+  const view = await createLiveView(output, { telling: createRunTelling(style, manualClock()), clock: manualClock() });
   const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: 'read_file', arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   expect(take()).toContain('… and 22 more');
@@ -264,10 +264,10 @@ test('calls beyond the limit of lines are counted', () => {
   view.close();
 });
 
-test.each([20, 40, 80])('no frame is wider than a terminal of %i columns, in any script', (columns) => {
+test.each([20, 40, 80])('no frame is wider than a terminal of %i columns, in any script', async (columns) => {
   const { output, take } = createScreen(columns);
   const clock = manualClock();
-  const view = createLiveView(output, { telling: createRunTelling({ ...style, columns }, clock), clock });
+  const view = await createLiveView(output, { telling: createRunTelling({ ...style, columns }, clock), clock });
   const given = { path: '读取文件/отчёт.txt', content: '🎉👩‍👩‍👧 اقرأ الملف '.repeat(20) };
   view.show({ type: 'turn-start', turn: 1 });
   view.show({ type: 'text-delta', turn: 1, text: '我先读取文件，然后写报告。'.repeat(9) });

@@ -1,7 +1,6 @@
 import type { Clock } from '@holdfast/core';
 import type { PlanEvent } from '@holdfast/orchestrator';
 import { formatDuration } from '@holdfast/orchestrator/text';
-import { createLogUpdate } from 'log-update';
 import { formatFeedback } from '../calls/feedback.ts';
 import { maxShownResultLines, quoteResult, quoteText } from '../calls/foreign-text.ts';
 import { formatCallEnd, formatCallLine, formatChildRun, formatLate, type LineStyle } from '../calls/line.ts';
@@ -70,7 +69,12 @@ export interface LiveViewOptions {
 }
 
 /** Prints what has ended and, below it, a rewritten block with what is running. Needs a terminal. */
-export function createLiveView(output: OutputStream, { telling, clock, many = false }: LiveViewOptions): View {
+export async function createLiveView(
+  output: OutputStream,
+  { telling, clock, many = false }: LiveViewOptions,
+): Promise<View> {
+  // Commands without a live view start faster without it.
+  const { createLogUpdate } = await import('log-update');
   const update = createLogUpdate(output);
   let paused = false;
   let closed = false;
@@ -136,7 +140,7 @@ export interface ViewForm {
 }
 
 /** Opens the view for the requested output and the terminal. */
-export function openView(telling: Telling, { json, quiet, many = false }: ViewForm, host: Host): View {
+export async function openView(telling: Telling, { json, quiet, many = false }: ViewForm, host: Host): Promise<View> {
   if (quiet) return createSilentView();
   if (json) return createJsonView(host.reserveStdout(), { stacks: host.environment['HOLDFAST_DEBUG'] === '1' });
   return describeTerminal(host.stdout, host.environment).live

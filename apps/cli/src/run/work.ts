@@ -95,10 +95,10 @@ export async function conductWork<Result extends WorkResult>(
     if (!json && !quiet) for (const line of lines) host.stdout.write(`${line}\n`);
   };
   const answers = quiet ? openAnswers(host) : undefined;
-  const view = openView(work.telling, { json, quiet, many: work.what === 'plan' }, host);
   const budget = createWorkBudget(terms, host);
   const summary = work.createSummary(budget);
   using stop = new Interruptions(host);
+  const view = await openView(work.telling, { json, quiet, many: work.what === 'plan' }, host);
   const approver = createApprover(terms.approval, {
     host,
     view,

@@ -1,6 +1,5 @@
 export { toPrintable, toPrintableBlock, unprintable } from '@holdfast/core/internal';
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const emoji = /\p{Emoji_Presentation}|\u{FE0F}/u;
 const mark = /^[\p{Mn}\p{Me}]+$/u;
 // East Asian wide and fullwidth blocks.
@@ -8,11 +7,19 @@ const wide =
   /[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97C}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{16FE0}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u;
 const ascii = /^[\x20-\x7e]*$/;
 
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made for the first text that is not ASCII: it takes as long as everything else a short command does. */
+function segment(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
+
 /** Terminal columns that printable text takes. */
 export function measureColumns(text: string): number {
   if (ascii.test(text)) return text.length;
   let columns = 0;
-  for (const { segment } of graphemes.segment(text)) columns += measureGrapheme(segment);
+  for (const { segment: grapheme } of segment(text)) columns += measureGrapheme(grapheme);
   return columns;
 }
 
@@ -34,12 +41,13 @@ export function fitColumns(text: string, columns: number): string {
   const head = text.length > columns * 16 ? text.slice(0, columns * 16) : text;
   if (head === text && !isWider(text, columns)) return text;
   if (columns < 1) return '';
+  if (ascii.test(head)) return `${head.slice(0, columns - 1)}…`;
   let fitted = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(head)) {
-    used += measureGrapheme(segment);
+  for (const { segment: grapheme } of segment(head)) {
+    used += measureGrapheme(grapheme);
     if (used > columns - 1) break;
-    fitted += segment;
+    fitted += grapheme;
   }
   return `${fitted}…`;
 }
@@ -110,14 +118,14 @@ export function splitColumns(text: string, columns: number): readonly string[] {
   }
   let piece = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    const size = measureGrapheme(segment);
+  for (const { segment: grapheme } of segment(text)) {
+    const size = measureGrapheme(grapheme);
     if (used + size > columns) {
       pieces.push(piece);
       piece = '';
       used = 0;
     }
-    piece += segment;
+    piece += grapheme;
     used += size;
   }
   return [...pieces, piece];
