@@ -20,6 +20,10 @@ const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const server = fileURLToPath(new URL('../../../../../packages/mcp/src/test-stdio-server.ts', import.meta.url));
 const node = [process.execPath, '--conditions=holdfast-source'] as const;
 
+// The processes start from bundled sources, as those of all tests do.
+const { NODE_COMPILE_CACHE = '', NODE_OPTIONS = '' } = process.env;
+const bundled = { NODE_COMPILE_CACHE, NODE_OPTIONS };
+
 const inputSchema = jsonSchema<{ path: string }>({
   type: 'object',
   properties: { path: { type: 'string' } },
@@ -72,6 +76,8 @@ async function createUnpinned(): Promise<World> {
       'HOLDFAST_TEST',
       '--env',
       'NODE_COMPILE_CACHE',
+      '--env',
+      'NODE_OPTIONS',
       ...flags,
       '--',
       ...node,
@@ -90,7 +96,7 @@ async function connect(
     command: node[0],
     args: [...node.slice(1), ...words(...flags)],
     cwd: path,
-    env: { ...environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' },
+    env: { ...environment, ...bundled },
     stderr: 'ignore',
     era,
     dangerous: false,
