@@ -1,10 +1,12 @@
 import { isHoldfastError } from '@holdfast/core';
-import { formatCount } from '@holdfast/orchestrator/text';
-import { explainCall } from '@holdfast/session';
+import { readTrace, reportTrace } from '@holdfast/orchestrator';
+import { formatCount, toLine } from '@holdfast/orchestrator/text';
+import { explainCall, type LogRecord } from '@holdfast/session';
 import type { CallUse } from '@holdfast/session/internal';
 import { readLog } from '@holdfast/session/jsonl';
 import { toEntries } from '../calls/describe.ts';
 import type { LineStyle } from '../calls/line.ts';
+import { drawGraph, type Graph } from '../drawing/graph-layout.ts';
 import { type Bar, drawTimeline, type Timeline, type Tone } from '../drawing/timeline-layout.ts';
 import { describeIntegrity } from '../logs/damage.ts';
 import { describeLog } from '../logs/lines.ts';
@@ -22,6 +24,16 @@ export interface ShownUse {
 
 const style: LineStyle = { colors: createColors(false), columns: 120 };
 const maxLogLines = 2_000;
+/** The newest. */
+const maxPlans = 10;
+
+/** A run of a plan. Boxes of `graph` lead to the keys of their calls. */
+export interface ShownPlan {
+  readonly title: string;
+  readonly summary: string;
+  /** Absent for a plan that is too large to draw. */
+  readonly graph: Graph | undefined;
+}
 
 /** Why a call was allowed, held or denied, and how it ended; the log is verified for it. */
 export function explainIndexed({ log, callId }: IndexedCall): {
@@ -44,29 +56,57 @@ function toShownUse(use: CallUse): ShownUse {
   };
 }
 
-/** The timeline of a session's calls, and its log as `holdfast show` tells it. */
+/** The timeline of a session's calls, the plans that it ran, and its log as `holdfast show` tells it. */
 export function explainSession({ path, calls }: IndexedLog): {
   readonly timeline: Timeline | undefined;
+  readonly plans: readonly ShownPlan[];
   readonly lines: readonly string[];
   readonly leftOut: string;
 } {
   const firstMs = calls.reduce((first, call) => Math.min(first, timeOf(call)), Number.POSITIVE_INFINITY);
-  const lines = toLines(path);
+  const { lines, plans } = read(path, calls);
   const leftOut = Math.max(0, lines.length - maxLogLines);
   return {
     timeline: calls.length === 0 ? undefined : drawTimeline(calls.map((call) => toBar(call, firstMs))),
+    plans,
     lines: lines.slice(leftOut),
     leftOut: leftOut === 0 ? '' : `${formatCount(leftOut, 'earlier line')} not shown: \`holdfast show\` prints all.`,
   };
 }
 
-function toLines(path: string): readonly string[] {
+function read(
+  path: string,
+  calls: readonly IndexedCall[],
+): { readonly lines: readonly string[]; readonly plans: readonly ShownPlan[] } {
   try {
-    return describeLog(readLog(path), style);
+    const reading = readLog(path);
+    return { lines: describeLog(reading, style), plans: toPlans(reading.records, calls) };
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return [`${thrown.message} (${thrown.code})`];
+    return { lines: [`${thrown.message} (${thrown.code})`], plans: [] };
   }
+}
+
+/** Newest first. */
+function toPlans(records: readonly LogRecord[], calls: readonly IndexedCall[]): readonly ShownPlan[] {
+  const keys = new Map(calls.filter(({ child }) => child === '').map(({ callId, key }) => [callId, key]));
+  const runs = records.flatMap(({ type, plan }) => (type === 'plan-start' && typeof plan === 'number' ? [plan] : []));
+  return runs
+    .slice(-maxPlans)
+    .toReversed()
+    .map((run) => {
+      const report = reportTrace(readTrace(records, run));
+      const { request, summary, nodes } = report;
+      const graph = drawGraph(report);
+      return {
+        title: request === undefined ? `Plan run ${run}` : toLine(request, 120),
+        summary,
+        graph: graph && {
+          ...graph,
+          boxes: graph.boxes.map((box) => ({ ...box, target: keys.get(nodes[box.target]?.callId ?? '') ?? -1 })),
+        },
+      };
+    });
 }
 
 function toBar(call: IndexedCall, firstMs: number): Bar {

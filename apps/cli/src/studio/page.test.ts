@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callEnd, pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { writeLog } from '../testing/test-log.ts';
-import { askToWrite, openTestStudio } from '../testing/test-studio.ts';
+import { askToWrite, openTestStudio, runTestPlan } from '../testing/test-studio.ts';
 import { findLog } from '../workspace/session-logs.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -158,6 +158,23 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     expect(await tab.locator('pre.log').textContent()).toContain('hash chain intact');
     expect(await tab.locator('img, script:not([src="/page.js"])').count()).toBe(0);
     expect(await tab.title()).toBe('(2) Holdfast');
+    expect(here.problems).toEqual([]);
+  });
+
+  test('a plan is drawn, and a box leads to its call', async () => {
+    await using folder = await createFolder();
+    await runTestPlan(folder.path, 'planned', markup);
+    await using here = await open(folder);
+    const { tab } = here;
+    await tab.getByRole('link', { name: 'Calls', exact: true }).click();
+    await tab.locator('.list').getByRole('link', { name: /fail/ }).click();
+    await tab.getByRole('link', { name: 'planned' }).click();
+    await tab.getByRole('heading', { name: /^Plan: / }).waitFor();
+    expect(await tab.locator('svg .box').count()).toBe(3);
+    expect(await tab.locator('svg a .box').count()).toBe(2);
+    expect(await findSerious(tab)).toEqual([]);
+    await tab.locator('svg a.bad .box').click();
+    await tab.getByRole('heading', { name: 'Why' }).waitFor();
     expect(here.problems).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { bash, createHookWorld, startHook, toEvent, untilRecorded } from '../testing/test-hook.ts';
 import { createTestHost } from '../testing/test-host.ts';
 import { writeLog } from '../testing/test-log.ts';
-import { askToWrite, openTestStudio, type TestStudio } from '../testing/test-studio.ts';
+import { askToWrite, openTestStudio, runTestPlan, type TestStudio } from '../testing/test-studio.ts';
 import { guardFolder } from '../user/guard-folder.ts';
 import { findLog } from '../workspace/session-logs.ts';
 import { serveStudio } from './server.ts';
@@ -172,6 +172,36 @@ test.each([
   const answered = await studio.answer(body);
   expect({ status: answered.status, ...JSON.parse(answered.text) }).toMatchObject({ status, code });
   expect(await readAnswers(folder)).toEqual([]);
+});
+
+test('a plan is drawn, and its boxes lead to the calls', async () => {
+  await using folder = await createFolder();
+  await runTestPlan(folder.path, 'planned', 'Get \u202eit.');
+  await using studio = await openTestStudio({ directory: folder.path });
+  const { calls } = (await studio.read('calls?limit=9')) as {
+    readonly calls: readonly { readonly key: number; readonly callId: string; readonly ref: string }[];
+  };
+  const keyOf = (callId: string): number | undefined => calls.find((call) => call.callId === callId)?.key;
+  const { plans } = await studio.read(`session?session=${calls[0]?.ref}`);
+  expect(plans).toMatchObject([
+    {
+      title: 'Plan run 1',
+      summary: 'failed: 1 of 3 nodes succeeded',
+      graph: {
+        boxes: [
+          {
+            label: 'a fetch',
+            tone: 'ok',
+            target: keyOf('plan_1_a'),
+            told: expect.stringContaining('Get \\u{202e}it.'),
+          },
+          { label: 'b fail', tone: 'bad', target: keyOf('plan_1_b') },
+          { label: 'c fetch', tone: 'skipped', target: -1, isFinal: true },
+        ],
+        paths: [expect.stringMatching(/^M/), expect.stringMatching(/^M/)],
+      },
+    },
+  ]);
 });
 
 test('a staged change is shown, and a yes does not hold for another one', async () => {

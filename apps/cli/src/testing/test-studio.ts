@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { ask, type Clock, definePolicy, systemClock } from '@holdfast/core';
+import { ask, type Clock, definePolicy, defineTool, systemClock, toolError } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
+import { checkPlan, runPlan } from '@holdfast/orchestrator';
 import { createSession } from '@holdfast/session';
 import { createJsonlLog } from '@holdfast/session/jsonl';
 import { toPageFiles } from '../studio/page-files.ts';
@@ -93,5 +94,28 @@ export async function askToWrite(
       policies: [definePolicy({ name: 'files', check: () => ask('It changes a file.') })],
     },
   );
+  await session.close();
+}
+
+/** A session that ran a plan: `b` fails, and `c`, which needs `a` and `b`, is skipped. */
+export async function runTestPlan(folder: string, id: string, purpose: string): Promise<void> {
+  const common = { description: 'Does it.', effects: 'none' } as const;
+  const tools = [
+    defineTool({ ...common, name: 'fetch', execute: () => 'fetched' }),
+    defineTool({
+      ...common,
+      name: 'fail',
+      execute: () => toolError('The server answered 503.', { code: 'server.down' }),
+    }),
+  ];
+  const nodes = [
+    { id: 'a', tool: 'fetch', metadata: { purpose } },
+    { id: 'b', tool: 'fail', on_fail: 'skip_dependents' },
+    { id: 'c', tool: 'fetch', depends_on: ['a', 'b'] },
+  ];
+  const found = await checkPlan({ nodes, final_output_node: 'c' }, { tools });
+  if (found.type !== 'valid') throw new Error(JSON.stringify(found));
+  const session = createSession({ id, store: createJsonlLog(await prepareLogPath(folder, id)) });
+  await runPlan(found.checked, { tools, session });
   await session.close();
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { read } from './connection.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { version } from './live.ts';
+import { PlanView } from './plan.ts';
 import type { CallAnswer, SessionAnswer, Timeline, Use } from './types.ts';
 
 /** Reads again when something changes; `undefined` until the first answer. */
@@ -71,7 +72,7 @@ function UseView({ use, isFirst }: { readonly use: Use; readonly isFirst: boolea
 export function SessionPage({ id }: { readonly id: string }): ComponentChildren {
   const session = useAnswer<SessionAnswer>('session', 'session', id);
   if (session === undefined || typeof session === 'string') return h(Waiting, { title: 'Session', said: session });
-  const { timeline, workspace, lines, leftOut, ref } = session;
+  const { timeline, plans, workspace, lines, leftOut, ref } = session;
   return h(
     'main',
     { id: 'main', class: 'wide' },
@@ -81,6 +82,7 @@ export function SessionPage({ id }: { readonly id: string }): ComponentChildren 
     timeline === undefined
       ? h('p', { class: 'note' }, 'This session made no call yet.')
       : h(TimelineView, { timeline }),
+    plans.map((plan, index) => h(PlanView, { plan, id: `plan-${index}`, key: index })),
     h('h2', { id: 'log-title' }, 'Log'),
     leftOut === '' ? null : h('p', { class: 'note' }, leftOut),
     h('pre', { class: 'log', tabIndex: 0, role: 'group', 'aria-labelledby': 'log-title' }, lines.join('\n')),

@@ -104,11 +104,38 @@ export interface Timeline {
   readonly leftOut: number;
 }
 
+/** A plan, drawn. */
+export interface Graph {
+  readonly width: number;
+  readonly height: number;
+  readonly boxWidth: number;
+  readonly boxHeight: number;
+  readonly boxes: readonly {
+    /** The key of its call; negative if it made none. */
+    readonly target: number;
+    readonly tone: Tone;
+    readonly x: number;
+    readonly y: number;
+    readonly label: string;
+    readonly state: string;
+    readonly told: string;
+    readonly isFinal: boolean;
+  }[];
+  readonly paths: readonly string[];
+}
+
+export interface Plan {
+  readonly title: string;
+  readonly summary: string;
+  readonly graph?: Graph;
+}
+
 export interface SessionAnswer {
   readonly session: string;
   readonly workspace: string;
   readonly ref: string;
   readonly timeline?: Timeline;
+  readonly plans: readonly Plan[];
   readonly lines: readonly string[];
   readonly leftOut: string;
 }
