@@ -4,6 +4,7 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { Host } from '../terminal/host.ts';
 import { toPrintableBlock } from '../terminal/text.ts';
 import { type CallFilter, CallIndex, type IndexedCall, timeOf } from './call-index.ts';
+import { compareSession, listPacks } from './compare.ts';
 import { explainIndexed, explainSession, toneOf } from './explain.ts';
 import { Inbox } from './inbox.ts';
 
@@ -63,6 +64,14 @@ async function read(path: string, query: URLSearchParams, { index, inbox }: Sour
       const log = index.log(query.get('session') ?? '');
       if (log === undefined) throw nothing;
       return { session: log.id, workspace: log.workspace, ref: log.ref, ...explainSession(log) };
+    }
+    case 'packs':
+      return { packs: await listPacks() };
+    case 'compare': {
+      const log = index.log(query.get('session') ?? '');
+      if (log === undefined) throw nothing;
+      const [pack = '', from = '', to = ''] = ['pack', 'from', 'to'].map((name) => query.get(name) ?? '');
+      return compareSession(log, { pack, from, to });
     }
     default:
       throw nothing;

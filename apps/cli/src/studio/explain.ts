@@ -99,7 +99,7 @@ function toPlans(records: readonly LogRecord[], calls: readonly IndexedCall[]): 
       const { request, summary, nodes } = report;
       const graph = drawGraph(report);
       return {
-        title: request === undefined ? `Plan run ${run}` : toLine(request, 120),
+        title: request === undefined ? `Plan run ${run}` : `Plan: ${toLine(request, 120)}`,
         summary,
         graph: graph && {
           ...graph,

@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     expect(here.problems).toEqual([]);
   });
 
-  test('a plan is drawn, and a box leads to its call', async () => {
+  test('a plan is drawn, a box leads to its call, and two presets are compared over the session', async () => {
     await using folder = await createFolder();
     await runTestPlan(folder.path, 'planned', markup);
     await using here = await open(folder);
@@ -169,10 +169,13 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     await tab.getByRole('link', { name: 'Calls', exact: true }).click();
     await tab.locator('.list').getByRole('link', { name: /fail/ }).click();
     await tab.getByRole('link', { name: 'planned' }).click();
-    await tab.getByRole('heading', { name: /^Plan: / }).waitFor();
+    await tab.getByRole('heading', { name: 'Plan run 1' }).waitFor();
     expect(await tab.locator('svg .box').count()).toBe(3);
     expect(await tab.locator('svg a .box').count()).toBe(2);
     expect(await findSerious(tab)).toEqual([]);
+    await tab.getByLabel('After').selectOption('strict');
+    await tab.getByRole('button', { name: 'Compare' }).click();
+    await tab.getByText(/^2 calls: /).waitFor();
     await tab.locator('svg a.bad .box').click();
     await tab.getByRole('heading', { name: 'Why' }).waitFor();
     expect(here.problems).toEqual([]);

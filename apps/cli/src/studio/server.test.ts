@@ -233,7 +233,7 @@ test('a damaged log is told, and the questions of the others stay', async () => 
   expect(problems).toEqual([expect.stringContaining('Session bad: ')]);
 });
 
-test('a guarded agent waits, its question has facts, and a yes here lets the call through', async () => {
+test('a guarded agent waits, its question has facts, a yes here lets the call through, and two policies are compared over it', async () => {
   await using world = await createHookWorld('here');
   const { folder, host } = world;
   const install = bash('npm install left-pad');
@@ -252,6 +252,30 @@ test('a guarded agent waits, its question has facts, and a yes here lets the cal
   const [nonce] = await nonces(studio);
   expect((await studio.answer({ nonce, type: 'approve' })).status).toBe(200);
   expect(await held.answer).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await world.start('PostToolUse', 't1', install, { tool_response: 'ok' }).answer).toMatchObject({ code: 0 });
+
+  const { calls } = (await studio.read('calls?limit=1')) as { readonly calls: readonly { key: number; ref: string }[] };
+  const compare = `compare?session=${calls[0]?.ref}&pack=shell-guard`;
+  expect(await studio.read(`${compare}&from=recommended&to=strict`)).toMatchObject({
+    counts: { tightened: 1, widened: 0 },
+    calls: [
+      {
+        key: calls[0]?.key,
+        callId: 't1',
+        name: 'bash',
+        change: 'tightened',
+        before: 'ask',
+        after: 'deny',
+        reasons: expect.arrayContaining([expect.stringContaining('npm install')]),
+      },
+    ],
+  });
+  expect(await studio.read(`${compare}&from=strict&to=strict`)).toMatchObject({ counts: { same: 1 }, calls: [] });
+  for (const other of ['&from=recommended&to=constructor', '&from=recommended'])
+    expect(await studio.read(`${compare}${other}`)).toMatchObject({ code: 'studio.unknown' });
+  expect(await studio.read('compare?session=nowhere&pack=./evil.js&from=a&to=b')).toMatchObject({
+    code: 'studio.unknown',
+  });
 }, 60_000);
 
 test('a port that is taken', async () => {

@@ -1,5 +1,6 @@
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Compare } from './compare.ts';
 import { read } from './connection.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { version } from './live.ts';
@@ -83,6 +84,7 @@ export function SessionPage({ id }: { readonly id: string }): ComponentChildren 
       ? h('p', { class: 'note' }, 'This session made no call yet.')
       : h(TimelineView, { timeline }),
     plans.map((plan, index) => h(PlanView, { plan, id: `plan-${index}`, key: index })),
+    h(Compare, { session: ref }),
     h('h2', { id: 'log-title' }, 'Log'),
     leftOut === '' ? null : h('p', { class: 'note' }, leftOut),
     h('pre', { class: 'log', tabIndex: 0, role: 'group', 'aria-labelledby': 'log-title' }, lines.join('\n')),

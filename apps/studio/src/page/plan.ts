@@ -7,7 +7,7 @@ export function PlanView({ plan, id }: { readonly plan: Plan; readonly id: strin
   return h(
     'section',
     { 'aria-labelledby': id },
-    h('h2', { id }, `Plan: ${title}`),
+    h('h2', { id }, title),
     h('p', { class: 'note' }, summary),
     graph === undefined
       ? h('p', { class: 'note' }, 'Too large to draw: ', h('code', null, 'holdfast trace'), ' lists its nodes.')

@@ -139,3 +139,22 @@ export interface SessionAnswer {
   readonly lines: readonly string[];
   readonly leftOut: string;
 }
+
+export interface Packs {
+  readonly packs: readonly { readonly name: string; readonly presets: readonly string[] }[];
+}
+
+export interface Comparison {
+  readonly counts: Readonly<Record<'same' | 'tightened' | 'widened' | 'reason' | 'unknown', number>>;
+  readonly calls: readonly {
+    /** Negative: not in the list. */
+    readonly key: number;
+    readonly callId: string;
+    readonly name: string;
+    readonly change: string;
+    readonly before: string;
+    readonly after: string;
+    readonly reasons: readonly string[];
+    readonly line: string;
+  }[];
+}
