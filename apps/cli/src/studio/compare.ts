@@ -55,7 +55,10 @@ export async function compareSession({ path, workspace, calls }: IndexedLog, sid
   const pack = (await ownPacks()).find(({ name }) => name === sides.pack);
   const missing = [sides.from, sides.to].find((name) => pack === undefined || !Object.hasOwn(pack.presets, name));
   if (pack === undefined || missing !== undefined) {
-    throw new HoldfastError('studio.unknown', `Unknown preset \`${missing}\` of pack \`${sides.pack}\`: reload the page.`);
+    throw new HoldfastError(
+      'studio.unknown',
+      `Unknown preset \`${missing}\` of pack \`${sides.pack}\`: reload the page.`,
+    );
   }
   const compared = await comparePolicies(readLog(path).records, {
     before: packPolicies(pack, { preset: sides.from }),
