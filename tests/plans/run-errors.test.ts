@@ -164,7 +164,7 @@ describe('runs that cannot be resumed', () => {
     const session = createSession({ content: 'none' });
     const trace = await runPlan(plan, { tools, session });
     expect(trace.status).toBe('suspended');
-    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'replay.no_content' });
+    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'replay.failed', reason: 'no_content' });
     const read = readTrace(session.records());
     expect([read.status, kinds(read), JSON.stringify(read).includes('private')]).toEqual([
       'suspended',

@@ -210,7 +210,7 @@ test('a call suspended in a log without content can be given up but not resumed'
   const session = createSession({ content: 'none' });
   const caller = openCaller({ tools: [risky], session, signal: controller.signal });
   expect(await caller.execute({ id: 'r', name: 'risky', arguments: { a: 'b' } })).toMatchObject({ kind: 'suspended' });
-  expect(await codeOf(caller.resume('r'))).toBe('replay.no_content');
+  expect(await codeOf(caller.resume('r'))).toBe('replay.failed');
   controller.abort();
   expect(await caller.resume('r')).toMatchObject({ kind: 'cancelled', code: 'call.aborted' });
   expect(session.openWork().calls).toEqual([]);

@@ -1,4 +1,5 @@
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { explainCall } from '@holdfast/session';
 import type { CallUse } from '@holdfast/session/internal';
@@ -65,7 +66,7 @@ function toLines(path: string): readonly string[] {
     return describeLog(readLog(path), style);
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return [`${thrown.message} (${thrown.code})`];
+    return [`${thrown.message} (${describeCode(thrown)})`];
   }
 }
 

@@ -238,7 +238,7 @@ async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<
   try {
     await within(synced, { until: lifetime, over: () => undefined });
   } catch (thrown) {
-    return toEnded(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }));
+    return toEnded(failure('failed', toProblem(thrown, { code: 'log.broken', reason: 'sync' }), { thrown }));
   } finally {
     // If the call ended first, this failure is unhandled; the next record fails on the same log.
     synced.catch(() => undefined);

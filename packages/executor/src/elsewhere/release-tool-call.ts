@@ -41,6 +41,6 @@ async function release(call: RunningCall): Promise<Outcome | Released> {
     leaveReserved(call);
     return Object.freeze({ kind: 'released' });
   } catch (thrown) {
-    return endUnentered(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }), call);
+    return endUnentered(failure('failed', toProblem(thrown, { code: 'log.broken', reason: 'sync' }), { thrown }), call);
   }
 }

@@ -193,7 +193,10 @@ test('`approve` answers what waits, and a log that cannot be read is said to be 
 
   const blind = createSession({ slices, store: { append: () => undefined, close: () => undefined } });
   await runAgent({ ...options(blind), input: 'Go.' }).result;
-  await expect(resumeRun(options(blind)).result).rejects.toMatchObject({ code: 'log.not_readable' });
+  await expect(resumeRun(options(blind)).result).rejects.toMatchObject({
+    code: 'log.unreadable',
+    reason: 'unsupported',
+  });
 });
 
 test('messages of before count against `maxRounds`', async () => {
@@ -423,5 +426,8 @@ test('a conversation whose beginning is not in the log cannot be resumed', async
   store.read = function* (from) {
     for (const record of read(from)) if (record.type !== 'run-start') yield record;
   };
-  await expect(resumeRun(options(session)).result).rejects.toMatchObject({ code: 'run.unreadable' });
+  await expect(resumeRun(options(session)).result).rejects.toMatchObject({
+    code: 'replay.failed',
+    reason: 'run_start',
+  });
 });

@@ -45,7 +45,7 @@ export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions
  * idempotency key if its tool allows that (`repeat`); otherwise it ends `in-doubt`, unless its `probe` or a person (`resolveCall`) knows
  * the result. A call that had neither begun nor been approved ends `cancelled`.
  *
- * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
+ * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.unreadable`, `replay.failed`, and as that of `runAgent`.
  */
 export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>): AgentRun<Output> {
   checkRunOptions('resumeRun', options, { run: 'any' });

@@ -122,7 +122,7 @@ test('a log without content: a no holds, and what waits may be asked anew', asyn
   asked.resolve(yes);
   expect(await calling).toMatchObject({ kind: 'denied', code: 'approval.denied' });
   expect(kindOf(await executeToolCall(mail, options))).toBe('suspended');
-  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'replay.no_content' });
+  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'replay.failed', reason: 'no_content' });
   expect(kindOf(await executeToolCall(mail, { ...options, approve: () => yes }))).toBe('ok');
   expect(world.effects).toEqual(['ada']);
 });
@@ -556,7 +556,7 @@ test('of two sessions over one store, as two processes without a lock would be, 
     'thrown',
   ]);
   expect(results).toContainEqual(
-    expect.objectContaining({ reason: expect.objectContaining({ code: 'log.sequence' }) }),
+    expect.objectContaining({ reason: expect.objectContaining({ code: 'log.write_failed', reason: 'sequence' }) }),
   );
 });
 

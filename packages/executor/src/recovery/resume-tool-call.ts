@@ -16,7 +16,7 @@ import { resuming } from './resuming.ts';
  * Resumes a suspended or interrupted direct call, like `resumeRun` for one call. Policies run again; without an answer the call stays
  * suspended.
  *
- * @throws HoldfastError `call.not_open`, `call.under_way`, `replay.no_content`, and as `executeToolCall`.
+ * @throws HoldfastError `call.not_open`, `call.under_way`, `replay.failed`, and as `executeToolCall`.
  */
 export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = openScope(options);

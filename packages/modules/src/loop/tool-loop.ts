@@ -38,7 +38,7 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
    * completed call is repeated. The state is as confidential as its input and results. A budget and a deadline count only from now on.
    *
    * Rejects with HoldfastError `modules.state_invalid` (the loop was already resumed), `call.under_way`,
-   * `replay.no_content`, `log.not_readable`, and as `invoke`.
+   * `replay.failed`, `log.unreadable`, and as `invoke`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
 }

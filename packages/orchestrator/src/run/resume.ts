@@ -29,7 +29,7 @@ export interface ResumePlanOptions extends RunPlanOptions {
  * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `plan.inputs.redacted`.
  *
  * @throws HoldfastError `plan.invalid`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
- * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
+ * `plan.invalid`, `replay.failed`, `log.unreadable`, and as for `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {
   checkSurroundings(options);
@@ -59,9 +59,9 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
 function findOpen(session: Session, run: number | undefined): OpenPlan {
   if (session.content === 'none') {
     throw new HoldfastError(
-      'replay.no_content',
+      'replay.failed',
       `The log of the session \`${session.id}\` has no content, so its plans cannot be resumed. Pass \`approve\` to answer immediately.`,
-      { data: { sessionId: session.id } },
+      { data: { reason: 'no_content', sessionId: session.id } },
     );
   }
   const { plans } = session.openWork();
