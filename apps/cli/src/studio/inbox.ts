@@ -75,7 +75,7 @@ export class Inbox {
   /**
    * Records the answer to a question as it was shown.
    *
-   * @throws HoldfastError `approval.*`, `call.not_open`, `log.*`, `replay.*`.
+   * @throws HoldfastError `approval.*`, `work.not_open`, `log.*`, `replay.*`.
    */
   async answer(nonce: string, answer: ApprovalAnswer): Promise<void> {
     const shown = [...this.#read.values()]

@@ -165,7 +165,7 @@ function takeCall({ name }: Tool, { budgets }: CallScope): Ended | undefined {
     if (budget.takeCall()) continue;
     for (const taken of budgets.slice(0, index)) taken.returnCall();
     const message = `\`${name}\` was not run: all ${budget.limits.maxCalls} calls of the budget are used.`;
-    return toEnded(failure('denied', { code: 'budget.calls', message }));
+    return toEnded(failure('denied', { code: 'budget.used', reason: 'calls', message }));
   }
   return undefined;
 }

@@ -34,7 +34,7 @@ async function release(call: RunningCall): Promise<Outcome | Released> {
   const { tool } = call.call;
   if (tool.effects !== 'external' || tool.repeat === 'safe' || tool.prepares) {
     const message = `\`${tool.name}\` cannot run elsewhere: it needs \`effects: 'external'\` and \`repeat: 'never'\`.`;
-    return endUnentered(failure('failed', { code: 'tool.not_releasable', message }), call);
+    return endUnentered(failure('failed', { code: 'tool.not_executable', reason: 'release', message }), call);
   }
   try {
     await call.scope.rootSession.sync();

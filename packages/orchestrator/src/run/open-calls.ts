@@ -5,7 +5,7 @@ import { toCallId } from '../trace/facts.ts';
 import { readPlanLog } from '../trace/log.ts';
 import type { PlanState } from './state.ts';
 
-const codes: ReadonlySet<string> = new Set(['call.under_way', 'call.not_open', 'replay.failed: no_content']);
+const codes: ReadonlySet<string> = new Set(['work.under_way', 'work.not_open', 'replay.failed: no_content']);
 
 /** True if a call could not be resumed because the host is resuming it, or because it cannot be resumed at all. */
 export function isElsewhere(thrown: unknown): boolean {

@@ -252,7 +252,7 @@ describe('while a person reads the question, the log is free', () => {
   test.each([
     ['answered', { type: 'approval-answer', ...denied }, 'approval.answered'],
     ['changed', { ...question('long', { digest: 'f'.repeat(64) }) }, 'approval.mismatch'],
-    ['given up', { ...callEnd('cancelled'), callId: 'long', run: 1, turn: 1 }, 'call.not_open'],
+    ['given up', { ...callEnd('cancelled'), callId: 'long', run: 1, turn: 1 }, 'work.not_open: call'],
   ])('a question that is %s meanwhile is not answered, and no other', async (_, entry, code) => {
     await using folder = await createFolder();
     const ended = await approve(folder, ['other', 'long'], append(entry));
