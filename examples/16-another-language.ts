@@ -26,7 +26,7 @@ try {
   assert(machine.kind === 'ok');
   console.log(`machine: ${machine.text}`);
 
-  if (diagnostics.some(({ code }) => code === 'tool.python.unavailable')) {
+  if (diagnostics.some(({ code }) => code === 'tool.process.not_started')) {
     assert.deepEqual(
       tools.map(({ name }) => name),
       ['machine'],

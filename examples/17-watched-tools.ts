@@ -57,7 +57,7 @@ try {
   await writeFile(join(folder, 'greet.mjs'), 'export const METADATA = {');
   await reload;
   assert.equal(await greet(), 'Good morning, Ada');
-  assert(watched.diagnostics.some(({ code }) => code === 'tool.watch.kept'));
+  assert(watched.diagnostics.some(({ code }) => code === 'tool.watch.failed'));
 
   // If the system does not report changes, as on many network drives, reload explicitly.
   await rm(join(folder, 'greet.mjs'));

@@ -45,9 +45,7 @@ const config = { remote: 'https://hg.example.com' };
 assert.throws(
   () => createRegistry().use(git).use(hg, { config }),
   (error) =>
-    isHoldfastError(error) &&
-    error.code === 'registry.name.conflict' &&
-    /`git` 1\.2\.0.*`hg` 2\.0\.0/s.test(error.message),
+    isHoldfastError(error) && error.code === 'registry.invalid' && /`git` 1\.2\.0.*`hg` 2\.0\.0/s.test(error.message),
 );
 
 const plugins = createRegistry()

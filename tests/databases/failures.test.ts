@@ -102,44 +102,35 @@ test('log.database: failed, and nothing of the group is written', async () => {
 });
 
 test.each([
-  ['a deleted row', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 1', 'log.sequence', 1],
-  ['the last row deleted', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 3', 'log.sequence', 3],
-  ['an edited number', 'UPDATE holdfast_records SET seq = 7 WHERE session = $1 AND seq = 2', 'log.sequence', 2],
-  [
-    'a number below the first',
-    'UPDATE holdfast_records SET seq = -1 WHERE session = $1 AND seq = 2',
-    'log.sequence',
-    0,
-  ],
+  ['a deleted row', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 1', 'sequence', 1],
+  ['the last row deleted', 'DELETE FROM holdfast_records WHERE session = $1 AND seq = 3', 'sequence', 3],
+  ['an edited number', 'UPDATE holdfast_records SET seq = 7 WHERE session = $1 AND seq = 2', 'sequence', 2],
+  ['a number below the first', 'UPDATE holdfast_records SET seq = -1 WHERE session = $1 AND seq = 2', 'sequence', 0],
   [
     'an edited row',
     `UPDATE holdfast_records SET text = replace(text, 'ö', 'o') WHERE session = $1 AND seq = 1`,
-    'log.chain',
+    'chain',
     2,
   ],
   [
     'the last row edited',
     `UPDATE holdfast_records SET text = replace(text, 'ö', 'o') WHERE session = $1 AND seq = 3`,
-    'log.chain',
+    'chain',
     4,
   ],
-  [
-    'text that is not a record',
-    `UPDATE holdfast_records SET text = '[]' WHERE session = $1 AND seq = 2`,
-    'log.record.invalid',
-    2,
-  ],
-] as const)('%s is found', async (what, statement, code, seq) => {
+  ['text that is not a record', `UPDATE holdfast_records SET text = '[]' WHERE session = $1 AND seq = 2`, 'record', 2],
+] as const)('%s is found', async (what, statement, reason, seq) => {
   await writeLog(what, 4);
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM holdfast_sessions WHERE id = $1', [what]);
   await pool.query(statement, [rows[0]?.key]);
   const { records, problem } = await readPostgresLog(pool, { sessionId: what });
-  expect(problem).toMatchObject({ code, seq });
+  expect(problem).toMatchObject({ code: 'log.damaged', reason, seq });
   expect(records).toHaveLength(seq);
   // A rejected writer leaves no lease: the next attempt fails on the damage again.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(openPostgresLog(pool, { sessionId: what })).rejects.toMatchObject({
-      code,
+      code: 'log.damaged',
+      reason,
       data: { sessionId: what, seq },
     });
   }

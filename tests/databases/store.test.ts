@@ -135,10 +135,14 @@ test('`earlier: skip` loads what the open work needs, and says so of the rest', 
   const opened = await openPostgresLog(pool, { sessionId, earlier: 'skip' });
   expect(opened.records.map(({ seq }) => seq)).toEqual([10, 11]);
   expect(records(opened.store, 4).map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
-  expect(() => records(opened.store, 3)).toThrow(expect.objectContaining({ code: 'log.not_readable' }));
+  expect(() => records(opened.store, 3)).toThrow(
+    expect.objectContaining({ code: 'log.unreadable', reason: 'unsupported' }),
+  );
   opened.store.append({ ...snapshot, open: { runs: [], calls: [] } }, 12, 1);
   expect(records(opened.store, 12).map(({ seq }) => seq)).toEqual([12]);
-  expect(() => records(opened.store, 11)).toThrow(expect.objectContaining({ code: 'log.not_readable' }));
+  expect(() => records(opened.store, 11)).toThrow(
+    expect.objectContaining({ code: 'log.unreadable', reason: 'unsupported' }),
+  );
   opened.store.close();
   await opened.store.closed();
   expect((await readPostgresLog(pool, { sessionId })).records).toHaveLength(13);

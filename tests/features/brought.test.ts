@@ -199,7 +199,7 @@ const features: Readonly<Record<string, Feature>> = {
     },
   },
   'a budget': {
-    works: 'denied: budget.calls, budget',
+    works: 'denied: budget.used, budget',
     missing: inRun('failed: options.invalid, completed'),
     async use(when, brought) {
       const forged: Budget = { limits: { maxCalls: 1 }, used: { calls: 0, tokens: 0, wallMs: 0 } };

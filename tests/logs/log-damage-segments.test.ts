@@ -143,9 +143,10 @@ test('a row that is changed is found also before a snapshot, and by opening only
   for (let seq = 0; seq < records.length - 1; seq += 1) {
     log.change(`UPDATE holdfast_records SET text = json_set(text, '$.atMs', 7000) WHERE session = 1 AND seq = ?`, seq);
     const { problem } = readSqliteLog(log.path, { sessionId });
-    expect([problem?.code, problem?.seq]).toEqual(['log.chain', seq + 1]);
+    expect([problem?.reason, problem?.seq]).toEqual(['chain', seq + 1]);
     const open = (): void => openSqliteLog(log.path, { sessionId }).store.close();
-    if (seq >= last) expect(open, `row ${seq}`).toThrow(expect.objectContaining({ code: 'log.chain' }));
+    if (seq >= last)
+      expect(open, `row ${seq}`).toThrow(expect.objectContaining({ code: 'log.damaged', reason: 'chain' }));
     else if (seq < last - 1) open();
     log.replaceRows(log.lines);
   }

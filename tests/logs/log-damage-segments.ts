@@ -96,11 +96,11 @@ export function checkSegmentFlips(
 function look({ path, files, head }: SegmentedLog, seq: number, first: boolean, last: number): string | undefined {
   const { problem, torn, records, head: now } = readLog(path);
   if (problem !== undefined) {
-    const { code } = problem;
-    const latest = code === 'log.chain' ? seq + 1 : seq;
+    const { reason } = problem;
+    const latest = reason === 'chain' ? seq + 1 : seq;
     // With another number it would follow another file, and does not.
     const follows = first && files.some((file) => file.seq === problem.seq && file.seq > 0);
-    if (!follows && (problem.seq < seq || problem.seq > latest)) return `found at ${problem.seq}, ${code}`;
+    if (!follows && (problem.seq < seq || problem.seq > latest)) return `found at ${problem.seq}, ${reason}`;
     return records.length === problem.seq ? undefined : `gives ${records.length} records`;
   }
   if (seq !== last) return 'not found';

@@ -106,7 +106,7 @@ export function tryFlips(bits: (bytes: number) => Iterable<number>, opensEach: n
       flip();
       look('reading', bit, () => {
         const { problem, records: read } = readSqliteLog(path, { sessionId });
-        return problem?.code ?? read;
+        return problem?.reason ?? read;
       });
       if (flips % opensEach > 0) continue;
       flip();
@@ -126,7 +126,7 @@ function attempt<Result>(use: () => Result): Result | string {
   try {
     return use();
   } catch (error) {
-    if (isHoldfastError(error)) return error.code;
+    if (isHoldfastError(error)) return error.reason ?? error.code;
     throw error;
   }
 }

@@ -98,34 +98,34 @@ test('a tail that was cut or written anew at the edge of a record shows by its h
 const verb = Buffer.from('\n');
 
 test.each<[string, (bytes: Buffer) => Buffer, string, number]>([
-  ['CRLF line ends', (bytes) => Buffer.from(bytes.toString().replaceAll('\n', '\r\n')), 'log.chain', 1],
-  ['a byte order mark', (bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]), 'log.record.invalid', 0],
-  ['UTF-16', (bytes) => Buffer.from(bytes.toString(), 'utf16le'), 'log.record.invalid', 0],
-  ['gzip', (bytes) => Buffer.concat([gzipSync(bytes), verb]), 'log.record.invalid', 0],
-  ['one newline', () => verb, 'log.record.invalid', 0],
-  ['newlines', () => Buffer.from('\n\n\n'), 'log.record.invalid', 0],
-  ['a newline more at the end', (bytes) => Buffer.concat([bytes, verb]), 'log.record.invalid', 5],
-  ['a newline more at the start', (bytes) => Buffer.concat([verb, bytes]), 'log.record.invalid', 0],
-  ['a newline too few', (bytes) => Buffer.from(bytes.toString().replace('\n', '')), 'log.record.invalid', 0],
-  ['a space before a line', (bytes) => Buffer.from(bytes.toString().replace('\n{', '\n {')), 'log.chain', 2],
-  ['zeros for its end', (bytes) => Buffer.concat([bytes.fill(0, bytes.length - 50), verb]), 'log.record.invalid', 4],
-  ['itself twice', (bytes) => Buffer.concat([bytes, bytes]), 'log.sequence', 5],
-  ['another log after it', (bytes) => Buffer.concat([bytes, Buffer.from('{"seq":5}\n')]), 'log.record.invalid', 5],
+  ['CRLF line ends', (bytes) => Buffer.from(bytes.toString().replaceAll('\n', '\r\n')), 'chain', 1],
+  ['a byte order mark', (bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]), 'record', 0],
+  ['UTF-16', (bytes) => Buffer.from(bytes.toString(), 'utf16le'), 'record', 0],
+  ['gzip', (bytes) => Buffer.concat([gzipSync(bytes), verb]), 'record', 0],
+  ['one newline', () => verb, 'record', 0],
+  ['newlines', () => Buffer.from('\n\n\n'), 'record', 0],
+  ['a newline more at the end', (bytes) => Buffer.concat([bytes, verb]), 'record', 5],
+  ['a newline more at the start', (bytes) => Buffer.concat([verb, bytes]), 'record', 0],
+  ['a newline too few', (bytes) => Buffer.from(bytes.toString().replace('\n', '')), 'record', 0],
+  ['a space before a line', (bytes) => Buffer.from(bytes.toString().replace('\n{', '\n {')), 'chain', 2],
+  ['zeros for its end', (bytes) => Buffer.concat([bytes.fill(0, bytes.length - 50), verb]), 'record', 4],
+  ['itself twice', (bytes) => Buffer.concat([bytes, bytes]), 'sequence', 5],
+  ['another log after it', (bytes) => Buffer.concat([bytes, Buffer.from('{"seq":5}\n')]), 'record', 5],
   [
     'a record that goes on after it was torn',
     (bytes) => Buffer.concat([bytes.subarray(0, -20), Buffer.from('\n{}\n')]),
-    'log.record.invalid',
+    'record',
     4,
   ],
-])('a log with %s is found', (_what, damage, code, seq) => {
+])('a log with %s is found', (_what, damage, reason, seq) => {
   using folder = makeFolder();
   const path = join(folder.path, 's.jsonl');
   const { bytes } = writeLog(path, 5);
   writeFileSync(path, damage(bytes));
   const { records, problem } = readLog(path);
-  expect(problem).toMatchObject({ code, seq });
+  expect(problem).toMatchObject({ code: 'log.damaged', reason, seq });
   expect(records).toHaveLength(seq);
-  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code }));
+  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.damaged', reason }));
 });
 
 test.each<[string, Buffer]>([
@@ -203,6 +203,8 @@ test('`holdfast verify --head` finds what `holdfast verify` cannot', async () =>
 test('what is taken for found would not be without a reason: a log that is as it was has none', () => {
   using folder = makeFolder();
   const log = writeLog(join(folder.path, 's.jsonl'), 5);
-  expect(findHidden(log.reading, { code: 'log.chain', seq: 1 }, log.reading.head)).toBe('was not found');
+  expect(findHidden(log.reading, { code: 'log.damaged', reason: 'chain', seq: 1 }, log.reading.head)).toBe(
+    'was not found',
+  );
   expect(findHidden(log.reading, 'only by its head', log.reading.head)).toBe('the head is the same as before');
 });

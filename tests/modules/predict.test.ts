@@ -99,6 +99,6 @@ test('invocations at the same time have nothing to do with each other', async ()
 test('a schema that cannot be used is refused when the signature is made', () => {
   const define = (output: v.GenericSchema) =>
     defineSignature({ name: 'x', inputSchema: v.object({ q: v.string() }), outputSchema: v.object({ output }) });
-  expect(() => define(v.bigint())).toThrow(expect.objectContaining({ code: 'schema.unsupported' }));
+  expect(() => define(v.bigint())).toThrow(expect.objectContaining({ code: 'schema.invalid', reason: 'unsupported' }));
   expect(() => define(v.string())).not.toThrow();
 });

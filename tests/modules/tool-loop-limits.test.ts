@@ -38,10 +38,10 @@ test('a resumed loop ends by its budget, and leaves no timer', async () => {
 });
 
 test('a failure of a tool that calls itself a budget is none', async () => {
-  const act = noting('act', () => toolError('Broke.', { code: 'budget.calls' })).tool;
+  const act = noting('act', () => toolError('Broke.', { code: 'budget.used', reason: 'calls' })).tool;
   expect(await wrapTools(playing(calls('act'), {}), { tools: [act] }).invoke({})).toMatchObject({
     reason: 'completed',
-    calls: [{ outcome: { kind: 'failed', code: 'budget.calls' } }],
+    calls: [{ outcome: { kind: 'failed', code: 'budget.used', reason: 'calls' } }],
   });
 });
 

@@ -278,7 +278,7 @@ describe('what ends a loop', () => {
       iterations: 1,
       error: { code: 'modules.stopped', reason: 'budget', recoverable: false },
     });
-    expect(result.calls.map(({ outcome }) => outcome?.code)).toEqual([undefined, undefined, 'budget.calls']);
+    expect(result.calls.map(({ outcome }) => outcome?.code)).toEqual([undefined, undefined, 'budget.used']);
   });
 
   test('the tokens of its budget: an answer counts, a call that took too many is not run', async () => {

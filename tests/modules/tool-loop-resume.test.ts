@@ -168,7 +168,8 @@ test('a state is gone on from once, at the same time', async () => {
     [1, 2, 3].map(() => loopOf({ tools, session, answers: [{}] }).loop.resume(state)),
   );
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-  for (const one of both) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'call.under_way' });
+  for (const one of both)
+    if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'work.under_way', reason: 'call' });
   expect(runs()).toEqual([1, 1, 1]);
 });
 

@@ -86,7 +86,10 @@ test('a log without content cannot be resumed', async () => {
   const pay = noting('pay');
   const options = { tools: [pay.tool], policies: [requireApproval({ tools: ['pay'] })], session };
   const { state } = suspended(await wrapTools(playing(calls('pay')), options).invoke({}));
-  await expect(wrapTools(playing(), options).resume(state)).rejects.toMatchObject({ code: 'replay.no_content' });
+  await expect(wrapTools(playing(), options).resume(state)).rejects.toMatchObject({
+    code: 'replay.failed',
+    reason: 'no_content',
+  });
   expect(pay.keys).toEqual([]);
 });
 

@@ -333,7 +333,7 @@ describe('policies and their host', () => {
 
   test.each([
     { code: 'policy.invalid', reason: 'key.duplicate', policies: [denyTools(['pay']), denyTools(['test'])] },
-    { code: 'policy.tool.unknown', policies: [denyTools(['nowhere'])] },
+    { code: 'policy.invalid', reason: 'tool.unknown', policies: [denyTools(['nowhere'])] },
   ])('$code, for every plan', async ({ code, reason, policies }) => {
     const good = { nodes: [step(0, 'test')], final_output_node: 0 };
     for (const plan of [good, {}, { status: 'error', error: 'No.' }]) {

@@ -109,7 +109,7 @@ describe('G6: results that look like something else', () => {
     await answerApproval(session, 'plan_1_2', { type: 'approve' });
     const resumed = await resumePlan({ tools: tools(masked), session });
     expect(kinds(resumed)).toEqual(['ok', 'ok', 'ok', 'invalid', 'skipped']);
-    expect(nodeOf(resumed, 3)).toMatchObject({ code: 'plan.inputs.redacted', attempts: 0 });
+    expect(nodeOf(resumed, 3)).toMatchObject({ code: 'call.redacted', reason: 'inputs', attempts: 0 });
   });
 
   test('a key that JSON cannot have makes no result', async () => {

@@ -405,11 +405,12 @@ describe('before and after', () => {
       },
     };
     expect((await compile([], { planner: hanging, signal: stop.signal })).error).toMatchObject({
-      code: 'planner.aborted',
+      code: 'plan.aborted',
+      reason: 'planner',
       cause: reason,
     });
     const late = await compile(texts(good), { signal: stop.signal });
-    expect([late.error?.code, late.requests.length]).toEqual(['planner.aborted', 0]);
+    expect([late.error?.code, late.requests.length]).toEqual(['plan.aborted', 0]);
   });
 
   test('the wait after a failure ends with the signal, and leaves no timer', async () => {
@@ -419,7 +420,7 @@ describe('before and after', () => {
       if (type === 'planner-failed') setImmediate(() => stop.abort());
     };
     const { error } = await compile([{ throw: new Error('down') }], { clock, signal: stop.signal, onEvent });
-    expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
+    expect([error?.code, clock.pending]).toEqual(['plan.aborted', 0]);
   });
 
   test('who hears of a failure can end it at once, and leaves no timer', async () => {
@@ -429,7 +430,7 @@ describe('before and after', () => {
       if (type === 'planner-failed') stop.abort();
     };
     const { error } = await compile([{ throw: new Error('down') }], { clock, signal: stop.signal, onEvent });
-    expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
+    expect([error?.code, clock.pending]).toEqual(['plan.aborted', 0]);
   });
 
   test('no planner is asked for a plan whose caller has left', async () => {
@@ -447,7 +448,7 @@ describe('before and after', () => {
     };
     const during = await compile([], { planner, signal: stop.signal, onEvent });
     const after = await compile([], { planner, signal: stop.signal });
-    expect([during.error?.code, after.error?.code, asked]).toEqual(['planner.aborted', 'planner.aborted', 1]);
+    expect([during.error?.code, after.error?.code, asked]).toEqual(['plan.aborted', 'plan.aborted', 1]);
   });
 
   test('a signal that many compilations share is not listened to for longer than they last', async () => {

@@ -177,7 +177,9 @@ test('the budget of the call is for all of them', async () => {
   expect(await world().call(tool, { requests: ['a', 'b', 'c'] }, { budget })).toMatchObject({
     kind: 'ok',
     message: '2 of 3 requests succeeded.',
-    value: { runs: [{ kind: 'ok' }, { kind: 'ok' }, { kind: 'failed', code: 'budget.tokens', report: null }] },
+    value: {
+      runs: [{ kind: 'ok' }, { kind: 'ok' }, { kind: 'failed', code: 'budget.used', report: null }],
+    },
   });
   expect(budget.used).toMatchObject({ tokens: 30, calls: 6 });
 });

@@ -296,7 +296,7 @@ test('what the host itself ends while a plan runs comes from the log, and no too
   const trace = await runPlan(plan, { tools, session, clock, onEvent });
   await Promise.all(beside);
   expect(readTrace(session.records())).toEqual(trace);
-  expect([kinds(trace), trace.nodes[2]?.code]).toEqual([['ok', 'ok', 'invalid', 'ok'], 'plan.inputs.redacted']);
+  expect([kinds(trace), trace.nodes[2]?.code]).toEqual([['ok', 'ok', 'invalid', 'ok'], 'call.redacted']);
   expect(seen).toEqual([{}]);
   expect(JSON.stringify([...session.records()])).not.toContain(token);
 });

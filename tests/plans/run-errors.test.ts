@@ -111,12 +111,13 @@ describe('what cannot be run', () => {
 describe('runs that cannot be resumed', () => {
   test('a session without an open plan; a run that is none; one that has ended', async () => {
     const session = createSession();
-    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'plan.not_open' });
+    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'work.not_open', reason: 'plan' });
     const plan = await checkedOf([{ id: 0, tool: 'good' }], { tools });
     const { run: ended } = await runPlan(plan, { tools, session });
-    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'plan.not_open' });
+    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'work.not_open', reason: 'plan' });
     await expect(resumePlan({ tools, session, run: ended })).rejects.toMatchObject({
-      code: 'plan.not_open',
+      code: 'work.not_open',
+      reason: 'plan',
       data: { run: ended },
     });
   });
@@ -146,7 +147,10 @@ describe('runs that cannot be resumed', () => {
     const session = createSession();
     const running = runPlan(plan, { tools: slowly, session, clock });
     await macrotask();
-    await expect(resumePlan({ tools: slowly, session, clock })).rejects.toMatchObject({ code: 'plan.under_way' });
+    await expect(resumePlan({ tools: slowly, session, clock })).rejects.toMatchObject({
+      code: 'work.under_way',
+      reason: 'plan',
+    });
     expect((await passTime(clock, running.result)).status).toBe('succeeded');
   });
 
@@ -155,8 +159,8 @@ describe('runs that cannot be resumed', () => {
     await answerApproval(session, 'plan_1_0', { type: 'approve' });
     const both = await Promise.allSettled([resumePlan({ tools, session }), resumePlan({ tools, session })]);
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(both[1]).toMatchObject({ reason: { code: 'plan.under_way' } });
-    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'plan.not_open' });
+    expect(both[1]).toMatchObject({ reason: { code: 'work.under_way', reason: 'plan' } });
+    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'work.not_open', reason: 'plan' });
   });
 
   test('a log without content', async () => {
@@ -164,7 +168,7 @@ describe('runs that cannot be resumed', () => {
     const session = createSession({ content: 'none' });
     const trace = await runPlan(plan, { tools, session });
     expect(trace.status).toBe('suspended');
-    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'replay.no_content' });
+    await expect(resumePlan({ tools, session })).rejects.toMatchObject({ code: 'replay.failed', reason: 'no_content' });
     const read = readTrace(session.records());
     expect([read.status, kinds(read), JSON.stringify(read).includes('private')]).toEqual([
       'suspended',
@@ -175,13 +179,17 @@ describe('runs that cannot be resumed', () => {
 
   test('readTrace: no plan, no such run, and a document that is none', async () => {
     const session = createSession();
-    expect(() => readTrace(session.records())).toThrow(expect.objectContaining({ code: 'plan.not_found' }));
+    expect(() => readTrace(session.records())).toThrow(
+      expect.objectContaining({ code: 'work.not_open', reason: 'plan_unknown' }),
+    );
     await runPlan(await checkedOf([{ id: 0, tool: 'good' }], { tools }), { tools, session });
     expect(() => readTrace(session.records(), 77)).toThrow(
-      expect.objectContaining({ code: 'plan.not_found', data: { run: 77 } }),
+      expect.objectContaining({ code: 'work.not_open', data: { reason: 'plan_unknown', run: 77 } }),
     );
     const strange = [{ seq: 0, atMs: 0, type: 'plan-start', plan: 0, document: { nodes: 7 } }];
-    expect(() => readTrace(strange)).toThrow(expect.objectContaining({ code: 'plan.not_found' }));
+    expect(() => readTrace(strange)).toThrow(
+      expect.objectContaining({ code: 'work.not_open', reason: 'plan_unknown' }),
+    );
   });
 });
 

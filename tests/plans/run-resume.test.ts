@@ -503,8 +503,8 @@ describe('secrets', () => {
       tools,
     );
     expect(kinds(trace)).toEqual(['ok', 'ok', 'ok', 'invalid', 'ok', 'invalid']);
-    expect(nodeOf(trace, 3)).toMatchObject({ code: 'plan.inputs.redacted', callId: undefined });
-    expect(nodeOf(trace, 5)).toMatchObject({ code: 'plan.inputs.redacted', callId: undefined });
+    expect(nodeOf(trace, 3)).toMatchObject({ code: 'call.redacted', reason: 'inputs', callId: undefined });
+    expect(nodeOf(trace, 5)).toMatchObject({ code: 'call.redacted', reason: 'inputs', callId: undefined });
     expect(seen).toEqual([{ x: 'yes' }]);
 
     // With the plan itself, what it says is known; what its tools have returned is not.

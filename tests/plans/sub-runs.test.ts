@@ -350,7 +350,8 @@ describe('what comes from around', () => {
       else
         expect(outcome).toMatchObject({
           kind: 'failed',
-          code: 'budget.tokens',
+          code: 'budget.used',
+          reason: 'tokens',
           message: expect.stringMatching(message),
         });
       expect([planner.asked.length, budget.used.tokens]).toEqual([asked, tokens]);
@@ -358,7 +359,8 @@ describe('what comes from around', () => {
       const again = await call(tool, { request: 'greet' }, { budget, session });
       expect(again).toMatchObject({
         kind: 'failed',
-        code: 'budget.tokens',
+        code: 'budget.used',
+        reason: 'tokens',
         message: expect.stringMatching(/not asked/),
       });
       expect(planner.asked).toHaveLength(asked);
@@ -371,7 +373,7 @@ describe('what comes from around', () => {
     const tool = planTool({ planner: plannerOf({ greet: nodes }), tools: [say] });
     expect(await world().call(tool, { request: 'greet' }, { budget })).toMatchObject({
       kind: 'failed',
-      value: { succeeded: 1, failed: [{ node: 1, code: 'budget.calls' }] },
+      value: { succeeded: 1, failed: [{ node: 1, code: 'budget.used', reason: 'calls' }] },
     });
   });
 

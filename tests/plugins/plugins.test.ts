@@ -155,7 +155,7 @@ test('a pack that a plugin offers knows its tools by their own names, before or 
   }
   // Under the name in force it would never hold.
   const misnamed = base.use(offering, { prefix: 'git' }).use(pack, { config: { deny: ['git_push'] } });
-  await expect(call(misnamed, 'git_push')).rejects.toMatchObject({ code: 'policy.tool.unknown' });
+  await expect(call(misnamed, 'git_push')).rejects.toMatchObject({ code: 'policy.invalid', reason: 'tool.unknown' });
   // Written for neither of the two plugins.
   const shared = base
     .use(offering, { prefix: 'git' })

@@ -307,6 +307,7 @@ test('a misspelt tool is an error: what it takes would not be counted', async ()
   const misspelt = packPolicies(budgets, { config: { maxMoney: 5, money: { pya: { amount: 1 } } } });
   const session = createSession({ id: 's' });
   await expect(executeToolCall(noted('a'), { tools: [note], session, policies: misspelt })).rejects.toMatchObject({
-    code: 'policy.tool.unknown',
+    code: 'policy.invalid',
+    reason: 'tool.unknown',
   });
 });

@@ -76,7 +76,7 @@ test.skipIf(!onLinux).for([...rows('subprocess'), ...rows('sandbox')])(
     expect(isPromised(tier, way)).toBe(true);
     const { outcome, isAbandoned, told, close } = await block(tier, way, way.endless);
     if (!isAvailable(tier)) {
-      expect(outcome).toMatchObject({ kind: 'failed', code: 'tool.isolation.unavailable' });
+      expect(outcome).toMatchObject({ kind: 'failed', code: 'tool.process.not_started', reason: 'isolation' });
       skip('The sandbox cannot be tried here.');
     }
     // It declares effects outside, and nobody knows how far it came.

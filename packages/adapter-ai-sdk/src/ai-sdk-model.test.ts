@@ -320,9 +320,7 @@ test.each([
 ])('%j is rejected with a hint on what to pass', (value, what) => {
   const attempt = (): unknown => aiSdkModel(value as unknown as AiSdkModel);
   expect(attempt).toThrow(HoldfastError);
-  expect(attempt).toThrow(
-    expect.objectContaining({ code: 'model.unsupported', message: expect.stringContaining(what) }),
-  );
+  expect(attempt).toThrow(expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(what) }));
   expect(attempt).toThrow("openai('gpt-5')");
 });
 

@@ -42,7 +42,7 @@ export interface AiSdkModelOptions {
  * A request throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`, `model.request_invalid` or
  * `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; a canceled request throws the reason of its signal.
  *
- * @throws HoldfastError `model.unsupported` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
+ * @throws HoldfastError `options.invalid` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
  */
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
   checkModel(model);
@@ -185,7 +185,8 @@ function checkModel(model: unknown): asserts model is AiSdkModel {
 
 function unsupported(what: string): HoldfastError {
   return new HoldfastError(
-    'model.unsupported',
+    'options.invalid',
     `\`aiSdkModel\` requires a language model object of AI SDK specification v2, v3 or v4, such as \`openai('gpt-5')\` of \`@ai-sdk/openai\` 2 or later; got ${what}.`,
+    { data: { option: 'model' } },
   );
 }

@@ -186,7 +186,7 @@ describe('modules that cannot be exported', () => {
     },
   ])('$what', ({ modules, says }) => {
     expect(() => exportDspy(modules, { signatures: [answer] })).toThrow(
-      expect.objectContaining({ code: 'dspy.export_invalid', message: expect.stringContaining(says) }),
+      expect.objectContaining({ code: 'dspy.invalid', reason: 'export', message: expect.stringContaining(says) }),
     );
   });
 });

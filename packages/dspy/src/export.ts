@@ -20,7 +20,7 @@ export interface ExportDspyOptions {
  * `cloudpickle`), `dspy/predict/predict.py` (`load_state` reads `signature` and `lm`, and sets `traces`, `train` and `demos`),
  * `dspy/signatures/signature.py` (`load_state` reads `instructions`, and `prefix` and `description` of each field).
  *
- * @throws HoldfastError `dspy.export_invalid`: no modules, a missing signature, two modules with the same path, several modules without
+ * @throws HoldfastError `dspy.invalid`: no modules, a missing signature, two modules with the same path, several modules without
  * paths, a `react` module whose instruction does not list the tools, or a demo with an unknown field.
  */
 export function exportDspy(modules: readonly ModuleDefinition[], { signatures }: ExportDspyOptions): string {
@@ -151,5 +151,5 @@ function isPath(path: string): boolean {
 }
 
 function invalid(message: string): HoldfastError {
-  return new HoldfastError('dspy.export_invalid', message);
+  return new HoldfastError('dspy.invalid', message, { data: { reason: 'export' } });
 }

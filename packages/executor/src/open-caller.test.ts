@@ -115,8 +115,8 @@ test('a thousand calls at once each end once, and leave nothing behind that list
 test('two calls at once have two names; one that has ended may be made again', async () => {
   const { caller } = setUp([noting]);
   const first = caller.execute(callOf('noting', 'same'));
-  expect(await codeOf(caller.execute(callOf('noting', 'same')))).toBe('call.under_way');
-  expect(await codeOf(caller.resume('same'))).toBe('call.not_open');
+  expect(await codeOf(caller.execute(callOf('noting', 'same')))).toBe('work.under_way');
+  expect(await codeOf(caller.resume('same'))).toBe('work.not_open');
   expect(await first).toMatchObject({ kind: 'ok' });
   expect(await caller.execute(callOf('noting', 'same'))).toMatchObject({ kind: 'ok' });
 });
@@ -153,7 +153,7 @@ test.each([
   {
     end: 'budget',
     limits: () => ({ budget: createBudget({ maxWallMs: 50 }, { clock: testClock() }) }),
-    outcome: { kind: 'timed-out', code: 'call.budget' },
+    outcome: { kind: 'timed-out', code: 'budget.used', reason: 'time' },
   },
 ] as const)('$end: it ends what runs, and what waits, and what comes', async ({ end, limits, outcome }) => {
   const controller = new AbortController();
@@ -184,7 +184,7 @@ test.each([
   expect(await caller.execute(callOf('patient', 'late'))).toMatchObject(outcome);
   expect(ends().map(({ callId }) => callId)).toEqual(['one', 'two', 'waits', 'late']);
   expect(session.openWork().calls).toEqual([]);
-  expect(await codeOf(caller.resume('waits'))).toBe('call.not_open');
+  expect(await codeOf(caller.resume('waits'))).toBe('work.not_open');
 });
 
 test('a call that was answered meanwhile ends by the abort all the same, and its tool never begins', async () => {
@@ -210,7 +210,7 @@ test('a call suspended in a log without content can be given up but not resumed'
   const session = createSession({ content: 'none' });
   const caller = openCaller({ tools: [risky], session, signal: controller.signal });
   expect(await caller.execute({ id: 'r', name: 'risky', arguments: { a: 'b' } })).toMatchObject({ kind: 'suspended' });
-  expect(await codeOf(caller.resume('r'))).toBe('replay.no_content');
+  expect(await codeOf(caller.resume('r'))).toBe('replay.failed');
   controller.abort();
   expect(await caller.resume('r')).toMatchObject({ kind: 'cancelled', code: 'call.aborted' });
   expect(session.openWork().calls).toEqual([]);
@@ -314,7 +314,7 @@ test('under a call two calls at once have two names as well', async () => {
     [noting],
   );
   const { caller } = setUp([tool]);
-  expect(await caller.execute(callOf('delegate', 'top'))).toMatchObject({ kind: 'ok', value: 'call.under_way' });
+  expect(await caller.execute(callOf('delegate', 'top'))).toMatchObject({ kind: 'ok', value: 'work.under_way' });
 });
 
 test('a caller under a call spends its budget, ends with it, and asks nobody to wait', async () => {
@@ -344,7 +344,7 @@ test('a caller under a call spends its budget, ends with it, and asks nobody to 
   );
   const { caller } = setUp([tool], { budget });
   await caller.execute(callOf('delegate', 'top'));
-  expect(kinds).toEqual(['denied approval.nested', 'ok undefined', 'ok undefined', 'denied budget.calls']);
+  expect(kinds).toEqual(['denied approval.nested', 'ok undefined', 'ok undefined', 'denied budget.used']);
 });
 
 test('what the host grants or answers holds under a call', async () => {

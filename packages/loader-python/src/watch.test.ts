@@ -58,7 +58,7 @@ test('a command: its script is part of the tool, and a broken change keeps the l
   await watch.edit({ 'plugins/count.sh': script(2) });
   expect(await watch.answers()).toEqual({ count: 2 });
   await watch.edit({ 'plugins/count.sh': null });
-  expect(watch.codes()).toContain('count.tool.json tool.watch.kept (warning)');
+  expect(watch.codes()).toContain('count.tool.json tool.watch.failed (warning)');
   expect(await watch.answers()).toEqual({ count: 2 });
   // Separately: the folder is watched, and may be read in between.
   await watch.edit({ 'plugins/count.tool.json': '{' });
@@ -77,7 +77,7 @@ test('an executable command stays executable in its copy', async () => {
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { count: 1 }, codes: [] });
   await chmod(join(watch.project.plugins, 'count.sh'), 0o644);
   await watch.watched.reload();
-  expect(watch.codes()).toContain('count.tool.json tool.watch.kept (warning)');
+  expect(watch.codes()).toContain('count.tool.json tool.watch.failed (warning)');
   expect(await watch.answers()).toEqual({ count: 1 });
 });
 
@@ -92,7 +92,7 @@ test.skipIf(!python.available)(
     expect(await watch.answers()).toEqual({ say: 2 });
     await watch.edit({ 'plugins/word.py': 'word =\n' });
     expect(await watch.answers()).toEqual({ say: 2 });
-    expect(watch.codes()).toContain('say.py tool.watch.kept (warning)');
+    expect(watch.codes()).toContain('say.py tool.watch.failed (warning)');
     // Separately: the folder is watched, and may be read in between.
     await watch.edit({ 'plugins/say.py': 'METADATA = {' });
     await watch.edit({ 'plugins/word.py': 'word = 3\n' });

@@ -39,6 +39,6 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { rule: [] }, says: 'Unknown key' },
 ])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(approvals, { config })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config', message: expect.stringContaining(says) }),
   );
 });

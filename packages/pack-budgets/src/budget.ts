@@ -117,7 +117,7 @@ function readBook(state: KeyedState<string>): Book {
   for (const [key, text] of state) {
     const amount = readAmount(text);
     if (amount === undefined)
-      throw new HoldfastError('policy.budget', `The state of a budget has an invalid amount at \`${key}\`.`);
+      throw new HoldfastError('policy.denied', `The state of a budget has an invalid amount at \`${key}\`.`);
     if (key.startsWith(doubtPrefix)) book.doubt += amount;
     else if (key === 'spent' || key === 'over') book[key] = amount;
   }
@@ -130,7 +130,7 @@ function isAmount(text: string): boolean {
 
 function tooMuch(short: Short, book: Book): HoldfastError {
   const data = { tool: short.tool, budget: short.what };
-  return new HoldfastError('policy.budget', describeShort(short, book), { data });
+  return new HoldfastError('policy.denied', describeShort(short, book), { data });
 }
 
 interface Short {

@@ -60,8 +60,10 @@ test.each<JsonObject>([
   { maxMoney: 5, money: { constructor: { amount: 1 } } },
   { maxTokens: 5, tokens: {} },
   { bytes: { log: {} } },
-])('pack.config.invalid: %j', (config) => {
-  expect(() => packPolicies(budgets, { config })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+])('pack.invalid: config: %j', (config) => {
+  expect(() => packPolicies(budgets, { config })).toThrow(
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
+  );
 });
 
 test.each([

@@ -125,6 +125,6 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { secret: ['.env'] }, says: 'Unknown key' },
 ])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(filesystemGuard, { config })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config', message: expect.stringContaining(says) }),
   );
 });

@@ -196,7 +196,7 @@ test('every hop is resolved', async () => {
 
 test('options are checked on creation', () => {
   expect(() => guardedFetch({ hosts: ['https://a'] })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid' }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
   );
   for (const maxRedirects of [-1, 21, 0.5, Number.NaN]) {
     expect(() => guardedFetch({}, { maxRedirects })).toThrow(expect.objectContaining({ code: 'options.invalid' }));

@@ -34,7 +34,7 @@ export interface GuardedFetchOptions {
  *
  * The function throws `network.refused` before a forbidden request, and `network.refused` after too many redirects.
  *
- * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
+ * @throws HoldfastError `pack.invalid`, `options.invalid`.
  */
 export function guardedFetch(
   config: NetworkEgressOptions,
@@ -87,15 +87,15 @@ export function checkOptions(options: object, known: readonly string[]): void {
   throw new HoldfastError('options.invalid', `\`${unknown}\` is not an option; options: ${list}.`);
 }
 
-/** @throws HoldfastError `pack.config.invalid`. */
+/** @throws HoldfastError `pack.invalid`. */
 export function readRules(config: NetworkEgressOptions): UrlRules {
   const read = v.safeParse(configSchema, config);
   if (read.success) return createUrlRules(read.output);
   const [issue] = read.issues;
   throw new HoldfastError(
-    'pack.config.invalid',
+    'pack.invalid',
     `Invalid options of \`network-egress\`: \`${v.getDotPath(issue) ?? ''}\`: ${issue.message}`,
-    { data: { pack: 'network-egress' } },
+    { data: { reason: 'config', pack: 'network-egress' } },
   );
 }
 

@@ -267,7 +267,7 @@ test.each<Json>([
   { more: 1 },
 ])('rejects the options %j', (config) => {
   expect(() => packPolicies(networkEgress, { config: config as Record<string, Json> })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid' }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
   );
 });
 

@@ -66,7 +66,9 @@ test('names are resolved by the system, and `guardedFetch` follows redirects', a
 });
 
 test('options are checked on creation, and server failures are thrown', async () => {
-  expect(() => pinnedFetch({ ports: [0] })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+  expect(() => pinnedFetch({ ports: [0] })).toThrow(
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
+  );
   const misspelt: object = { lookUp: here };
   for (const make of [() => pinnedFetch(config, misspelt), () => guardedFetch(config, misspelt)]) {
     expect(make).toThrow(

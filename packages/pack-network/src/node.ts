@@ -23,7 +23,7 @@ export interface PinnedFetchOptions {
  * The function throws `network.refused` for a name with a forbidden address, `network.refused` for a response that `Response` does
  * not support, and errors of `node:http`.
  *
- * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
+ * @throws HoldfastError `pack.invalid`, `options.invalid`.
  */
 export function pinnedFetch(config: NetworkEgressOptions, options: PinnedFetchOptions = {}): FetchOnce {
   const rules = readRules(config);

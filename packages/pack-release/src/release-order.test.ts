@@ -39,6 +39,6 @@ test.each<{ config: JsonObject; says: string }>([
   { config: { orders: {} }, says: 'Unknown key' },
 ])('rejects $config', ({ config, says }) => {
   expect(() => packPolicies(releaseOrder, { config })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config', message: expect.stringContaining(says) }),
   );
 });

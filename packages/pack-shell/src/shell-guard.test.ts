@@ -171,5 +171,7 @@ test.each<JsonObject>([
   { writes: 'ask' },
   { more: true },
 ])('rejects the options %j', (config) => {
-  expect(() => packPolicies(shellGuard, { config })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+  expect(() => packPolicies(shellGuard, { config })).toThrow(
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
+  );
 });

@@ -130,10 +130,14 @@ test.each(['constructor', '__proto__', 'Strict', '', 'x'.repeat(1000)])(
 
 // The casts stand for an untyped host.
 test.each([{ maxPushes: 0 }, { maxPushes: '1' }, { ask: 'push' }, { pushes: 1 }, 'strict' as unknown as JsonObject])(
-  'pack.config.invalid: %j',
+  'pack.invalid: config: %j',
   (config) => {
     expect(() => packPolicies(gitSafety, { config })).toThrow(
-      expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining('`git-safety`') }),
+      expect.objectContaining({
+        code: 'pack.invalid',
+        reason: 'config',
+        message: expect.stringContaining('`git-safety`'),
+      }),
     );
   },
 );

@@ -23,7 +23,7 @@ export interface PackOptions {
  * Creates the policies of a pack, to pass to a call, a prompt or a section. Their ids have the pack's name as a prefix:
  * `git-safety-call-budget`.
  *
- * @throws HoldfastError `options.invalid` for a bad `id`, `pack.invalid`, `pack.config.invalid` if the pack returns
+ * @throws HoldfastError `options.invalid` for a bad `id`, `pack.invalid` if the pack returns
  * invalid policies or equal ids; errors of compiling `configSchema` and of creating the policies.
  */
 export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = {}): readonly Policy[] {
@@ -63,9 +63,9 @@ function readConfig<Config>(pack: Pack<Config>, config: JsonObject): Config {
   const validation = compileSchema(pack.configSchema).validate(config);
   if (validation.ok) return validation.value;
   throw new HoldfastError(
-    'pack.config.invalid',
+    'pack.invalid',
     `Invalid options of the pack \`${pack.name}\`: ${describeIssues(validation.issues)}`,
-    { data: { pack: pack.name } },
+    { data: { reason: 'config', pack: pack.name } },
   );
 }
 

@@ -195,7 +195,7 @@ test('a Standard Schema of another library must provide JSON Schema', () => {
   const given: JsonObject = { type: 'object', properties: { a: { type: 'string' } } };
   const compiled = compileSchema(standard({ jsonSchema: { input: () => given } }));
   expect(compiled.validate({ b: 1 })).toEqual({ ok: false, issues: [{ path: 'b', message: 'Unknown key.' }] });
-  expect(codeOf(() => compileSchema(standard({})))).toBe('schema.unsupported');
+  expect(codeOf(() => compileSchema(standard({})))).toBe('schema.invalid: unsupported');
 });
 
 test.each([
@@ -216,7 +216,7 @@ test.each([
         },
       } as Schema).validate(1),
   },
-  { code: 'schema.unsupported', make: () => compileSchema(v.date()) },
+  { code: 'schema.invalid: unsupported', make: () => compileSchema(v.date()) },
   { code: 'schema.invalid: ref.remote', make: () => compileSchema(jsonSchema({ $ref: 'http://127.0.0.1:9/x.json' })) },
   { code: 'schema.invalid: ref.unknown', make: () => compileSchema(jsonSchema({ $ref: '#/$defs/none' })) },
   { code: 'schema.invalid: pattern.invalid', make: () => compileSchema(jsonSchema({ pattern: '(' })) },
@@ -232,11 +232,11 @@ test.each([
   expect(codeOf(make)).toBe(code);
 });
 
-test('schema.unsupported: the message for zod/mini says what to use instead', () => {
+test('schema.invalid: zod_mini: the message for zod/mini says what to use instead', () => {
   const mini = { '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) } } as Schema;
   expect(() => compileSchema(mini)).toThrow(
     expect.objectContaining({
-      code: 'schema.unsupported',
+      code: 'schema.invalid',
       message: expect.stringMatching(/`zod\/mini`.*from `zod`.*jsonSchema\(z\.toJSONSchema\(schema\)\)/),
       data: { vendor: 'zod', reason: 'zod_mini' },
     }),

@@ -21,7 +21,7 @@ const compiledForHosts = new WeakMap<object, CompiledSchema>();
  * Compiles a valibot schema, a Standard Schema that provides JSON Schema, or a plain JSON Schema wrapped in `jsonSchema`. Cached per
  * schema object.
  *
- * @throws HoldfastError `schema.invalid`, `schema.unsupported` (cannot be expressed as JSON Schema), and for plain JSON
+ * @throws HoldfastError `schema.invalid` (cannot be expressed as JSON Schema), and for plain JSON
  * Schemas `feature.missing` and the errors of `compileJsonSchema`. `validate` throws `schema.invalid` when the schema returns a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
@@ -160,15 +160,15 @@ function readJsonSchema(schema: StandardSchema, unspoken: Compiling['unspoken'])
   if (vendor === 'zod') {
     // Classic zod provides JSON Schema since 4.2, `zod/mini` does not.
     throw new HoldfastError(
-      'schema.unsupported',
+      'schema.invalid',
       'A `zod/mini` schema does not provide JSON Schema, which models need: import `z` from `zod` (4.2 or later), or pass `jsonSchema(z.toJSONSchema(schema))`.',
       { data: { vendor, reason: 'zod_mini' } },
     );
   }
   throw new HoldfastError(
-    'schema.unsupported',
+    'schema.invalid',
     `A schema of \`${vendor}\` does not provide JSON Schema, which models need: use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
-    { data: { vendor } },
+    { data: { reason: 'unsupported', vendor } },
   );
 }
 
@@ -189,7 +189,8 @@ function readValibot(schema: StandardSchema, unspoken: Compiling['unspoken']): J
     return made as JsonObject;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new HoldfastError('schema.unsupported', `Cannot convert the valibot schema to JSON Schema: ${reason}`, {
+    throw new HoldfastError('schema.invalid', `Cannot convert the valibot schema to JSON Schema: ${reason}`, {
+      data: { reason: 'unsupported' },
       cause,
     });
   }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { findErrorCodeProblems } from './error-codes.ts';
+import { writeErrorPage } from './error-page.ts';
 import { fixture } from './fixture.ts';
 
 const page = 'apps/docs/guide/errors.md';
+const catalog = 'packages/core/errors.json';
 const source = 'packages/core/src/index.ts';
 
 test.each([
@@ -15,9 +17,9 @@ test.each([
 ])('%s contains an error code', (text) => {
   const files = { [source]: `${text}\nexport {};\n` };
   expect(findErrorCodeProblems(fixture(files))).toEqual([
-    expect.stringMatching(/^packages\/core\/src\/index\.ts: the code `a\.[b*]` is not on/),
+    expect.stringMatching(/^packages\/core\/src\/index\.ts: no `errors\.json` explains the code `a\.[b*]`/),
   ]);
-  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n' }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.b': 'Why.' }) }))).toEqual([]);
 });
 
 test.each([
@@ -36,22 +38,22 @@ test('ignores a code in a test', () => {
 });
 
 test('reports a documented code that no source throws', () => {
-  expect(findErrorCodeProblems(fixture({ [page]: '| `a.b`, `a.c` | Why. |\n' }))).toEqual([
-    `${page}: no source throws \`a.b\``,
-    `${page}: no source throws \`a.c\``,
+  expect(findErrorCodeProblems(fixture(explain({ 'a.b, a.c': 'Why.' })))).toEqual([
+    `${catalog}: no source throws \`a.b\``,
+    `${catalog}: no source throws \`a.c\``,
   ]);
 });
 
 const reasons = "/** Reasons of `a.b`. */\nexport type Reason = 'c' | 'd.e';\nrefuse('a.b');\n";
-const listed = '| `a.b` | Why. |\n| – `c`, `d.e` | Why. |\n';
+const listed = { 'a.b': { meaning: 'Why.', 'c, d.e': 'Why.' } };
 const tests = "const one = { code: 'a.b', reason: 'c' };\nconst other = /a\\.b: d\\.e/;\n";
 
-test('a reason is on the page below its code, and in a test', () => {
-  const files = { [source]: `${reasons}refuseFor('d.e');\n`, [page]: listed, 'packages/core/src/a.test.ts': tests };
+test('a reason is explained with its code, and in a test', () => {
+  const files = { [source]: `${reasons}refuseFor('d.e');\n`, ...explain(listed), 'packages/core/src/a.test.ts': tests };
   expect(findErrorCodeProblems(fixture(files))).toEqual([]);
-  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c`, `f` | Why. |\n' }))).toEqual([
-    `${source}: the reason \`d.e\` of \`a.b\` is not on ${page}`,
-    `${page}: nothing gives \`a.b\` the reason \`f\``,
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.b': { 'c, f': 'Why.' } }) }))).toEqual([
+    `${source}: no \`errors.json\` explains the reason \`d.e\` of \`a.b\``,
+    `${catalog}: nothing gives \`a.b\` the reason \`f\``,
   ]);
   expect(findErrorCodeProblems(fixture({ ...files, 'packages/core/src/a.test.ts': '' }))).toEqual([
     `${source}: the reason \`c\` of \`a.b\` has no test`,
@@ -62,9 +64,9 @@ test('a reason is on the page below its code, and in a test', () => {
 test('a reason may be in the data of a thrown error', () => {
   const thrown = "throw new HoldfastError('a.b', why, {\n  data: { reason: 'c', n: 1 },\n  cause,\n});\n";
   const files = { [source]: thrown, 'packages/core/src/a.test.ts': "const one = { code: 'a.b', reason: 'c' };\n" };
-  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n| – `c` | Why. |\n' }))).toEqual([]);
-  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n' }))).toEqual([
-    `${source}: the reason \`c\` of \`a.b\` is not on ${page}`,
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.b': { c: 'Why.' } }) }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.b': 'Why.' }) }))).toEqual([
+    `${source}: no \`errors.json\` explains the reason \`c\` of \`a.b\``,
   ]);
 });
 
@@ -73,19 +75,40 @@ test('a reason belongs to one code, and may stand beside it', () => {
     [source]: "refuse('a.b');\nconst one = { code: 'a.c', reason: 'd' };\nexport {};\n",
     'packages/core/src/a.test.ts': "const one = { code: 'a.c', reason: 'd' };\n",
   };
-  expect(
-    findErrorCodeProblems(fixture({ ...files, [page]: '| `a.c` | Why. |\n| – `d` | Why. |\n| `a.b` | Why. |\n' })),
-  ).toEqual([]);
-  expect(
-    findErrorCodeProblems(fixture({ ...files, [page]: '| `a.c` | Why. |\n| `a.b` | Why. |\n| – `d` | Why. |\n' })),
-  ).toEqual([
-    `${source}: the reason \`d\` of \`a.c\` is not on ${page}`,
-    `${page}: nothing gives \`a.b\` the reason \`d\``,
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.c': { d: 'Why.' }, 'a.b': 'Why.' }) }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, ...explain({ 'a.c': 'Why.', 'a.b': { d: 'Why.' } }) }))).toEqual([
+    `${source}: no \`errors.json\` explains the reason \`d\` of \`a.c\``,
+    `${catalog}: nothing gives \`a.b\` the reason \`d\``,
   ]);
   const other = { 'packages/core/src/a.test.ts': "const one = { code: 'a.b', reason: 'd' };\n" };
   expect(
-    findErrorCodeProblems(
-      fixture({ ...files, ...other, [page]: '| `a.c` | Why. |\n| – `d` | Why. |\n| `a.b` | Why. |\n' }),
-    ),
+    findErrorCodeProblems(fixture({ ...files, ...other, ...explain({ 'a.c': { d: 'Why.' }, 'a.b': 'Why.' }) })),
   ).toEqual([`${source}: the reason \`d\` of \`a.c\` has no test`]);
 });
+
+test('the tables of the page are made from the errors.json of the packages', () => {
+  const files = {
+    [source]: "refuse('a.b');\nrefuse('a.c');\nexport {};\n",
+    [catalog]: JSON.stringify({ Calls: { 'a.b': '`denied` | Why.', 'a.c': 'How.' } }),
+    [page]:
+      '# Errors\n\n## Calls\n\n| Code | Outcome | Meaning |\n| --- | --- | --- |\n| `a.gone` | | Why. |\n\nEnd.\n',
+  };
+  expect(findErrorCodeProblems(fixture(files))).toEqual([
+    `${page}: differs from the \`errors.json\` of the packages; run \`npm run errors\``,
+  ]);
+  const written = writeErrorPage(fixture(files));
+  expect(written).toContain('| --- | --- | --- |\n| `a.b` | `denied` | Why. |\n| `a.c` | | How. |\n\nEnd.');
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: written }))).toEqual([]);
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '# Errors\n' }))).toEqual([
+    `${catalog}: ${page} has no table below a heading \`Calls\``,
+  ]);
+});
+
+/** The `errors.json` of `core` and the page that it makes. */
+function explain(codes: object): Record<string, string> {
+  const files = {
+    [catalog]: JSON.stringify({ Calls: codes }),
+    [page]: '## Calls\n\n| Code | Meaning |\n| --- | --- |\n',
+  };
+  return { ...files, [page]: writeErrorPage(fixture(files)) };
+}

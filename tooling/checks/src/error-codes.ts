@@ -1,28 +1,30 @@
 import { parseSync } from 'oxc-parser';
+import { type ErrorRow, errorPage, findLostTables, readErrorRows, writeErrorPage } from './error-page.ts';
 import { isTest, type Repository } from './repository.ts';
 
-/** The page that explains every code to users. */
-const page = 'apps/docs/guide/errors.md';
-
-/** Codes and reasons missing on the errors page, those on it that no source throws, and reasons without a test. */
+/** Codes and reasons missing in `errors.json`, those in it that no source throws, reasons without a test, and a page that differs. */
 export function findErrorCodeProblems(repository: Repository): string[] {
-  const { files, sources } = repository;
+  const { sources } = repository;
   const makers = sources.filter(isMaker);
   // A reason with a dot looks like a code where it is passed to a function.
   const reasons = new Set(makers.flatMap(({ path, text }) => readReasons(path, text).map(({ reason }) => reason)));
   const made = makers.flatMap(({ path, text }) =>
     readCodes(path, text).map((code) => ({ path, code, pattern: toPattern(code) })),
   );
-  const rows = readRows(files.get(page) ?? '');
+  const rows = readErrorRows(repository);
   const listed = rows.map(({ code }) => code);
   const missing = made.filter(({ code, pattern }) => !reasons.has(code) && !listed.some((name) => pattern.test(name)));
-  const stale = listed.filter((name) => !made.some(({ pattern }) => pattern.test(name)));
+  const stale = rows.filter(({ code }) => !made.some(({ pattern }) => pattern.test(code)));
   return [
     ...new Set(
-      missing.map(({ path, code }) => `${path}: the code \`${code}\` is not on ${page}; add a line that explains it`),
+      missing.map(({ path, code }) => `${path}: no \`errors.json\` explains the code \`${code}\`; add a line`),
     ),
-    ...stale.map((name) => `${page}: no source throws \`${name}\``),
+    ...stale.map(({ path, code }) => `${path}: no source throws \`${code}\``),
     ...findReasonProblems(repository, rows),
+    ...findLostTables(repository),
+    ...(writeErrorPage(repository) === (repository.files.get(errorPage) ?? '')
+      ? []
+      : [`${errorPage}: differs from the \`errors.json\` of the packages; run \`npm run errors\``]),
   ];
 }
 
@@ -30,24 +32,7 @@ function isMaker({ path }: { readonly path: string }): boolean {
   return /^(?:packages\/[^/]+|apps\/cli)\/src\//.test(path) && !isTest(path);
 }
 
-/** A row of the page's tables: codes, or reasons of the code above them. */
-interface Row {
-  readonly code: string;
-  readonly reasons: readonly string[];
-}
-
-/** The codes in the first column of the page's tables, with the reasons in the rows below that start with a dash. */
-function readRows(text: string): readonly Row[] {
-  const rows: { code: string; reasons: string[] }[] = [];
-  for (const [, dash, cell = ''] of text.matchAll(/^\| (– )?(`[^|]+`) \|/gm)) {
-    const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-    if (dash === undefined) rows.push(...names.map((code) => ({ code, reasons: [] })));
-    else rows.at(-1)?.reasons.push(...names);
-  }
-  return rows;
-}
-
-function findReasonProblems({ sources }: Repository, rows: readonly Row[]): readonly string[] {
+function findReasonProblems({ sources }: Repository, rows: readonly ErrorRow[]): readonly string[] {
   const made = sources
     .filter(isMaker)
     .flatMap(({ path, text }) => readReasons(path, text).map((one) => ({ path, ...one })));
@@ -55,12 +40,14 @@ function findReasonProblems({ sources }: Repository, rows: readonly Row[]): read
   const missing = made.filter(
     ({ code, reason }) => !rows.some((row) => row.code === code && row.reasons.includes(reason)),
   );
-  const listed = rows.flatMap(({ code, reasons }) => reasons.map((reason) => ({ code, reason })));
+  const listed = rows.flatMap(({ path, code, reasons }) => reasons.map((reason) => ({ path, code, reason })));
   const stale = listed.filter((row) => !made.some(({ code, reason }) => row.code === code && row.reason === reason));
   const untested = made.filter(({ code, reason }) => !tests.some((text) => mentionsReason(text, code, reason)));
   return [
-    ...missing.map(({ path, code, reason }) => `${path}: the reason \`${reason}\` of \`${code}\` is not on ${page}`),
-    ...stale.map(({ code, reason }) => `${page}: nothing gives \`${code}\` the reason \`${reason}\``),
+    ...missing.map(
+      ({ path, code, reason }) => `${path}: no \`errors.json\` explains the reason \`${reason}\` of \`${code}\``,
+    ),
+    ...stale.map(({ path, code, reason }) => `${path}: nothing gives \`${code}\` the reason \`${reason}\``),
     ...untested.map(({ path, code, reason }) => `${path}: the reason \`${reason}\` of \`${code}\` has no test`),
   ];
 }

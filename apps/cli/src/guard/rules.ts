@@ -25,7 +25,7 @@ async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<G
     const { name, rules, lines, checks } = found;
     return { policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })], checks };
   } catch (thrown) {
-    if (!isHoldfastError(thrown) || thrown.code !== 'config.policy.invalid') throw thrown;
+    if (!isHoldfastError(thrown) || thrown.reason !== 'policy') throw thrown;
     // A file that cannot be read may deny this call. A policy says so, so that the log has it.
     const { message } = thrown;
     return { policies: [definePolicy({ name: 'broken-rules', id, check: () => deny(message) })], checks: [] };

@@ -90,14 +90,14 @@ test('nothing runs if a pack differs from the lock or is not locked', async () =
   expect(await runScript(folder, ...later)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(pack.lock.changed)'),
+    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
   });
   await folder.write('more.mjs', toPack('more', '() => core.allow'));
   await folder.write('more.config.mjs', toConfig({ ...whole, packs: ['./guard.mjs', './more.mjs'] }));
   expect(await runScript(folder, '--config', 'more.config.mjs')).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(pack.lock.changed)'),
+    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
   });
   expect(await listSessions(folder)).toEqual([]);
 });
@@ -125,7 +125,7 @@ test('no code of a plugin or pack that differs from the lock runs', async () => 
   expect(changedPack).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(pack.lock.changed)'),
+    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
   });
   expect(changedPack.stderr).not.toContain('RAN');
 });
@@ -145,7 +145,7 @@ test.each(['plugin', 'pack'])(
     const { exitCode, stdout, stderr } = await runScript(folder);
     expect(exitCode).toBe(kind === 'plugin' ? 0 : 2);
     expect(stdout).not.toMatch(/ok {8}status/);
-    expect(stderr).toContain(`(${kind}.lock.new)`);
+    expect(stderr).toContain(kind === 'plugin' ? '(plugin.lock.changed: new)' : '(plugin.lock.changed: pack_new)');
     await type(folder, ['lock']);
     expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
   },
@@ -193,7 +193,7 @@ test('--locked refuses plugins without a lock, and a lock of tools alone stays u
   // Until the lock covers plugins, they are used without it.
   expect((await runScript(folder)).stdout).toMatch(/ok {8}status/);
   const { stdout, stderr } = await runScript(folder, '--locked');
-  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(plugin\.lock\.new\)\n$/);
+  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(plugin\.lock\.changed: new\)\n$/);
   expect(stdout).toMatch(/unknown.+ status/);
   expect(await type(folder, ['lock', '--no-config', '--check'])).toMatchObject({ exitCode: 0 });
   await type(folder, ['lock']);
@@ -229,7 +229,7 @@ test('the lock beside the configuration covers plugins, regardless of the tools 
   expect((await runScript(folder, ...named)).stdout).toMatch(/ok {8}status/);
   expect(await runScript(folder, ...later, ...named)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(pack.lock.changed)'),
+    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
   });
   const both = await type(folder, ['lock', ...named]);
   expect(both.stdout).toContain(
@@ -258,7 +258,7 @@ test('a lock beside the tools folder covers plugins if the one beside the config
   expect(await runScript(folder, '--config', 'ci/my.config.mjs')).toMatchObject({ exitCode: 0, stderr: '' });
   expect(await runScript(folder, '--config', 'ci/later.config.mjs')).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(pack.lock.changed)'),
+    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
   });
 });
 
@@ -272,7 +272,7 @@ test('a suspended run whose lock is deleted does not resume with other code', as
   expect(await type(folder, ['resume', '--yes'])).toMatchObject({
     exitCode: 2,
     stdout: expect.not.stringContaining('push'),
-    stderr: expect.stringMatching(/\((?:plugin\.lock\.new|config\.invalid: pack\.unknown)\)/),
+    stderr: expect.stringMatching(/\((?:plugin\.lock\.changed: new|config\.invalid: pack\.unknown)\)/),
   });
   await writeFile(join(folder.path, 'holdfast.lock'), text);
   expect((await type(folder, ['resume', '--yes'])).stdout).toMatch(/ok {8}push/);

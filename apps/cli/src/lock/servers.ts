@@ -51,7 +51,7 @@ export interface LockServersOptions {
 /**
  * Starts MCP servers as their clients last wanted to, else as they are pinned, and pins them as they are.
  *
- * @throws HoldfastError `guard.person_required`, `usage.invalid` (`server_missing`), `mcp.not_installed`, and as `lookAtServer`.
+ * @throws HoldfastError `guard.person_required`, `usage.invalid` (`server_missing`), `mcp.unreachable`, and as `lookAtServer`.
  */
 export async function lockServers(
   names: readonly string[],

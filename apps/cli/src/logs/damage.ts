@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { describeCode } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
 import type { LineStyle } from '../calls/line.ts';
@@ -49,7 +50,7 @@ export function describeIntegrity(
   }
   if (problem !== undefined) {
     return colors.red(
-      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code}) The ${formatCount(length, 'record')} before it ${length === 1 ? 'is' : 'are'} ${done}.`,
+      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${describeCode(problem)}) The ${formatCount(length, 'record')} before it ${length === 1 ? 'is' : 'are'} ${done}.`,
     );
   }
   if (torn !== undefined) {
@@ -72,7 +73,7 @@ export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream
     );
   if (problem !== undefined)
     stderr.write(
-      `warning: the log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code})\n`,
+      `warning: the log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${describeCode(problem)})\n`,
     );
 }
 

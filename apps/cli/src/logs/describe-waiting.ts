@@ -1,3 +1,4 @@
+import { describeCode } from '@holdfast/core/internal';
 import { formatCount, formatDuration } from '@holdfast/orchestrator/text';
 import { shortenCallIds } from '../calls/ids.ts';
 import { formatArguments, formatTime, type LineStyle } from '../calls/line.ts';
@@ -31,7 +32,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
     `${colors.bold(`Session ${session}`)}${openIn === undefined ? '' : colors.dim(`  open in process ${openIn}`)}`,
     ...(problem === undefined
       ? []
-      : wrap(`The log is damaged: ${problem.message} (${problem.code})`, style).map(colors.red)),
+      : wrap(`The log is damaged: ${problem.message} (${describeCode(problem)})`, style).map(colors.red)),
     ...runs.flatMap((run) => describeRun(run, style)),
     ...plans.flatMap((plan) => describePlan(plan, style)),
     ...(questions.length <= maxDetailed

@@ -26,7 +26,7 @@ export interface OpenSessionOptions {
  * Opens an existing session for writing; it is locked until closed. Waits a moment for its turn. Calls `findSlices` only if the session has slices whose reducers
  * are not part of this program. Without it their state is missing, which is enough for an answer or a grant.
  *
- * @throws HoldfastError `log.locked`, `log.unwritable`, `log.unreadable`, those of a damaged log, as `openRedaction` and as `replay`.
+ * @throws HoldfastError `log.locked`, `log.write_failed`, `log.unreadable`, those of a damaged log, as `openRedaction` and as `replay`.
  */
 export async function openSession(
   { id, path }: FoundLog,
@@ -62,7 +62,7 @@ export async function openSession(
     return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });
   } catch (thrown) {
     store.close();
-    throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'
+    throw isHoldfastError(thrown) && thrown.reason === 'slice_missing'
       ? withHint(
           thrown,
           'The session was made by another program, or with a plugin that is missing: resume it in that program, or install the plugin.',

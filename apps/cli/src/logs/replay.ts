@@ -39,7 +39,7 @@ const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
  * Rebuilds the state after `records`. Runs no tools, policies or models, and only this program's reducers. Slices with other reducers
  * are left out, which does not affect the rest: slices do not see each other.
  *
- * @throws HoldfastError as `replay`, except `replay.slice_missing`.
+ * @throws HoldfastError as `replay`, except `replay.failed`.
  */
 export function replayLog(records: readonly LogRecord[]): Replayed {
   const declared = [...listReducing(records).values()];
@@ -101,7 +101,7 @@ export function toIdleSlice({ id, kind, retention, initial, events }: MissingSli
 function withHint(thrown: unknown): unknown {
   if (!isHoldfastError(thrown) || !isPlainObject(thrown.data)) return thrown;
   const { seq } = thrown.data;
-  if (thrown.code !== 'replay.record_invalid' || typeof seq !== 'number' || seq < 1) return thrown;
+  if (thrown.reason !== 'record' || typeof seq !== 'number' || seq < 1) return thrown;
   const hint = `\`--at ${seq - 1}\` shows the state before this record.`;
-  return new HoldfastError(thrown.code, thrown.message, { data: { seq, hint }, cause: thrown });
+  return new HoldfastError(thrown.code, thrown.message, { data: { reason: thrown.reason, seq, hint }, cause: thrown });
 }

@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isHoldfastError, type Json, type PendingApproval, type PolicyDecision, type Repeat } from '@holdfast/core';
-import { describeThrown, isPlainObject } from '@holdfast/core/internal';
+import type { Json, PendingApproval, PolicyDecision, Repeat } from '@holdfast/core';
+import { isPlainObject, toProblem } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import { type Grant, listGrants } from '@holdfast/executor';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
@@ -73,7 +74,7 @@ export interface WaitingSession {
   /** Tools granted for the session. */
   readonly grants: readonly Grant[];
   /** The damage of the log; the valid part is still reported. */
-  readonly problem?: { readonly code: string; readonly message: string };
+  readonly problem?: Problem;
 }
 
 export interface WaitingPlace {
@@ -110,8 +111,7 @@ export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: Wa
       ...problem,
     };
   } catch (thrown) {
-    const code = isHoldfastError(thrown) ? thrown.code : 'log.record.invalid';
-    return { ...found, ...nothing, problem: { code, message: describeThrown(thrown) } };
+    return { ...found, ...nothing, problem: toProblem(thrown, { code: 'log.damaged', reason: 'record' }) };
   }
 }
 
@@ -122,9 +122,9 @@ export function isWaiting({ runs, plans, calls, problem }: WaitingSession): bool
 
 // Another process may be writing the last record, so a partial record is not damage.
 function describeDamage({ torn, problem }: LogReading, isOpen: boolean): WaitingSession['problem'] {
-  if (problem !== undefined) return { code: problem.code, message: problem.message };
+  if (problem !== undefined) return { code: problem.code, reason: problem.reason, message: problem.message };
   if (torn === undefined || isOpen) return undefined;
-  return { code: 'log.torn', message: `Its last ${torn.bytes} bytes are an incomplete record.` };
+  return { code: 'log.damaged', reason: 'torn', message: `Its last ${torn.bytes} bytes are an incomplete record.` };
 }
 
 interface Moment {

@@ -8,7 +8,8 @@ test('the package is loaded', async () => {
 test('without the package, the error says how to install it', async () => {
   const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
   await expect(loadMcp(() => Promise.reject(missing))).rejects.toMatchObject({
-    code: 'mcp.not_installed',
+    code: 'mcp.unreachable',
+    reason: 'not_installed',
     data: { hint: expect.stringContaining('npm install @holdfast/mcp') },
   });
 });

@@ -6,7 +6,7 @@ export type McpPackage = typeof import('@holdfast/mcp');
 /**
  * The package that speaks MCP. It is large, and installed only where it is used.
  *
- * @throws HoldfastError `mcp.not_installed`.
+ * @throws HoldfastError `mcp.unreachable`.
  */
 export async function loadMcp(load: () => Promise<McpPackage> = () => import('@holdfast/mcp')): Promise<McpPackage> {
   try {
@@ -14,10 +14,11 @@ export async function loadMcp(load: () => Promise<McpPackage> = () => import('@h
   } catch (cause) {
     if (!hasCode(cause, 'ERR_MODULE_NOT_FOUND')) throw cause;
     throw new HoldfastError(
-      'mcp.not_installed',
+      'mcp.unreachable',
       'This command needs the package `@holdfast/mcp`, which is not installed.',
       {
         data: {
+          reason: 'not_installed',
           hint: 'Install it where `holdfast` is installed: `npm install @holdfast/mcp`, with `-g` if that is global.',
         },
         cause,

@@ -14,7 +14,7 @@ export type Opened =
  * Starts a server as its pin says. One that was never looked at, or that would be started otherwise, or whose package is another one, is
  * held back.
  *
- * @throws HoldfastError `mcp.pins.invalid`, `tools.lock.invalid`, `guard.settings.unwritable`, and as `openServer`.
+ * @throws HoldfastError `tools.lock.invalid`, `guard.settings.unwritable`, and as `openServer`.
  */
 export async function openPinned(
   entry: ServerEntry,

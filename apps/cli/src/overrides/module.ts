@@ -78,7 +78,7 @@ async function knows({ loadOverrides: load }: OverrideFunctions, prompt: Bindabl
     await load(prompt, { store: memoryOverrides() });
     return true;
   } catch (thrown) {
-    if (isHoldfastError(thrown) && thrown.code === 'prompt.foreign') return false;
+    if (isHoldfastError(thrown) && thrown.code === 'prompt.invalid' && thrown.reason === 'foreign') return false;
     throw thrown;
   }
 }

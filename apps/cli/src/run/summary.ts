@@ -77,11 +77,11 @@ export function createRunSummary(tools: readonly Tool[], limits: WorkLimits = {}
   let end: RunEnd | undefined;
 
   const addCall = (event: CallEnd, isNested: boolean): void => {
-    const { kind, code } = event.outcome;
+    const { kind, code, reason } = event.outcome;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (isNested) nested += 1;
     effects.add(event, isNested);
-    outOfCalls ||= code === 'budget.calls';
+    outOfCalls ||= code === 'budget.used' && reason === 'calls';
     const asked =
       event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
     if (code === missingCode) lacking.add(event.name);

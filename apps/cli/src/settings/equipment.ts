@@ -58,7 +58,7 @@ export interface EquipmentOptions {
 /**
  * Opens tools, plugins and packs. A plugin that fails is left out; a pack that fails throws, so that nothing runs unguarded.
  *
- * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.policy.invalid`.
+ * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.invalid`.
  */
 export async function openEquipment(
   settings: Settings,

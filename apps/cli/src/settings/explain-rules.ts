@@ -38,7 +38,7 @@ export function explainRules({ rules }: Pick<EffectiveConfig, 'rules'>): readonl
 /**
  * The rules of the user's own file, which the guard applies. Empty if there is none.
  *
- * @throws HoldfastError `config.policy.invalid`.
+ * @throws HoldfastError `config.invalid`.
  */
 export async function explainUserRules(host: Host): Promise<readonly ExplainedRules[]> {
   const folder = userFolder(host);

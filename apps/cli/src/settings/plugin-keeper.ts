@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
-import { describeThrown, toReason } from '@holdfast/core/internal';
+import { describeCode, describeThrown, toReason } from '@holdfast/core/internal';
 import type { Diagnostic } from '@holdfast/loader';
 import {
   definitionsOf,
@@ -108,7 +108,7 @@ function listFolders({ toolFolders = [] }: Plugin): readonly string[] {
 }
 
 // Reported later, with the whole prompt, because they may concern other plugins.
-const aboutOthers: ReadonlySet<string> = new Set(['policy.tool.unknown', 'task.example.invalid']);
+const aboutOthers: ReadonlySet<string> = new Set(['policy.invalid: tool.unknown', 'prompt.invalid: example']);
 
 /** A broken section costs its plugin, not the run. */
 function checkSections({ name, sections = [] }: Plugin): void {
@@ -117,7 +117,7 @@ function checkSections({ name, sections = [] }: Plugin): void {
     createPrompt({ ns: 'holdfast', key: 'check', sections }).render();
   } catch (thrown) {
     const kind = isHoldfastError(thrown) ? thrown : { code: 'plugin.failed' };
-    if (aboutOthers.has(kind.code)) return;
+    if (aboutOthers.has(describeCode(kind))) return;
     throw new HoldfastError(kind.code, `The plugin \`${name}\` is left out: ${describeThrown(thrown)}`, {
       data: { ...toReason(kind), plugin: name },
       cause: thrown,
@@ -127,8 +127,8 @@ function checkSections({ name, sections = [] }: Plugin): void {
 
 function notLocked(kind: FileToImport['kind'], name: string): HoldfastError {
   return new HoldfastError(
-    kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
+    'plugin.lock.changed',
     `The ${kind} \`${name}\` is not locked, but a lock is required: review it, then lock it with \`holdfast lock\`.`,
-    { data: { [kind]: name } },
+    { data: { reason: kind === 'pack' ? 'pack_new' : 'new', [kind]: name } },
   );
 }

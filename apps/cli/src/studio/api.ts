@@ -45,7 +45,9 @@ interface Sources {
 }
 
 async function read(path: string, query: URLSearchParams, { index, inbox }: Sources): Promise<unknown> {
-  const nothing = new HoldfastError('studio.unknown', `There is nothing at \`${path}\`: reload the page.`);
+  const nothing = new HoldfastError('studio.failed', `There is nothing at \`${path}\`: reload the page.`, {
+    data: { reason: 'unknown' },
+  });
   switch (path) {
     case 'inbox':
       return { version: index.version, ...(await inbox.list()) };
@@ -141,7 +143,7 @@ function listFacets(index: CallIndex): unknown {
   };
 }
 
-/** @throws HoldfastError `studio.answer_invalid`. */
+/** @throws HoldfastError `studio.failed`. */
 function readAnswer(body: Json): { readonly nonce: string; readonly answer: ApprovalAnswer } {
   const { nonce, type, grant, reason } = isPlainObject(body) ? body : {};
   const isReason = reason === undefined || (typeof reason === 'string' && reason.length <= maxReason);
@@ -149,8 +151,9 @@ function readAnswer(body: Json): { readonly nonce: string; readonly answer: Appr
   if (typeof nonce === 'string' && type === 'deny' && isReason)
     return { nonce, answer: { type, ...(reason === undefined || reason === '' ? {} : { reason }) } };
   throw new HoldfastError(
-    'studio.answer_invalid',
+    'studio.failed',
     `Expected \`nonce\` and a \`type\` of \`approve\` or \`deny\`, with a \`reason\` of at most ${maxReason} characters.`,
+    { data: { reason: 'answer' } },
   );
 }
 

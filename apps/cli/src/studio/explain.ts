@@ -1,4 +1,5 @@
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { readTrace, reportTrace } from '@holdfast/orchestrator';
 import { formatCount, toLine } from '@holdfast/orchestrator/text';
 import { explainCall, type LogRecord } from '@holdfast/session';
@@ -83,7 +84,7 @@ function read(
     return { lines: describeLog(reading, style), plans: toPlans(reading.records, calls) };
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return { lines: [`${thrown.message} (${thrown.code})`], plans: [] };
+    return { lines: [`${thrown.message} (${describeCode(thrown)})`], plans: [] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, toReason } from '@holdfast/core/internal';
 import { answerApproval } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
 import { describeFacts } from '../calls/facts.ts';
@@ -75,7 +75,7 @@ export class Inbox {
   /**
    * Records the answer to a question as it was shown.
    *
-   * @throws HoldfastError `approval.*`, `call.not_open`, `log.*`, `replay.*`.
+   * @throws HoldfastError `approval.*`, `work.not_open`, `log.*`, `replay.*`.
    */
   async answer(nonce: string, answer: ApprovalAnswer): Promise<void> {
     const shown = [...this.#read.values()]
@@ -109,7 +109,7 @@ export class Inbox {
 
   async #makeQuestions({ ref, id, path, workspace }: IndexedLog): Promise<readonly Found[]> {
     const { records, problem } = readLog(path);
-    if (problem !== undefined) throw new HoldfastError(problem.code, problem.message);
+    if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: toReason(problem) });
     const { session } = replayLog(records);
     const { calls, runs } = session.openWork();
     const preview = openPreviews(workspace, this.#host.clock);

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HoldfastError, isHoldfastError, type Json } from '@holdfast/core';
-import { describeThrown, parseJson } from '@holdfast/core/internal';
+import { HoldfastError, type Json } from '@holdfast/core';
+import { describeThrown, parseJson, toProblem, toReason } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import type { Host } from '../terminal/host.ts';
 import { isSameSecret } from '../terminal/same-secret.ts';
 import { createApi, type StudioApi } from './api.ts';
@@ -26,7 +27,7 @@ export interface StudioOptions {
  * Serves the page on the loopback interface. Its files hold nothing; reading needs one secret and answering another one, both in
  * headers. Cookies would be shared between ports.
  *
- * @throws HoldfastError `studio.port_unavailable`.
+ * @throws HoldfastError `studio.failed`.
  */
 export async function serveStudio({ page, port }: StudioOptions, host: Host): Promise<Studio> {
   const secrets = { read: makeSecret(), answer: makeSecret() };
@@ -40,9 +41,9 @@ export async function serveStudio({ page, port }: StudioOptions, host: Host): Pr
     await once(server, 'listening');
   } catch (cause) {
     throw new HoldfastError(
-      'studio.port_unavailable',
+      'studio.failed',
       `Port ${port} of 127.0.0.1 cannot be used: ${describeThrown(cause)}. Choose another \`--port\`.`,
-      { cause },
+      { data: { reason: 'port' }, cause },
     );
   }
   const { port: own } = server.address() as AddressInfo;
@@ -122,15 +123,15 @@ async function sendJson(response: ServerResponse, make: () => Promise<Json>): Pr
   try {
     send(200, await make());
   } catch (thrown) {
-    const code = isHoldfastError(thrown) ? thrown.code : 'unexpected';
-    send(statusOf(code), { code, message: describeThrown(thrown) });
+    const problem = toProblem(thrown, { code: 'unexpected' });
+    const { code, message } = problem;
+    send(statusOf(problem), { code, ...toReason(problem), message });
   }
 }
 
-function statusOf(code: string): number {
-  if (code === 'studio.unknown') return 404;
-  if (code === 'studio.answer_invalid') return 400;
-  return code.startsWith('approval.') || code === 'call.not_open' || code === 'log.locked' ? 409 : 500;
+function statusOf({ code, reason }: Problem): number {
+  if (code === 'studio.failed') return reason === 'unknown' ? 404 : 400;
+  return code.startsWith('approval.') || code === 'work.not_open' || code === 'log.locked' ? 409 : 500;
 }
 
 const maxBodyBytes = 64 * 1024;
@@ -140,7 +141,8 @@ async function readBody(request: IncomingMessage): Promise<Json> {
   let bytes = 0;
   for await (const part of request as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength;
-    if (bytes > maxBodyBytes) throw new HoldfastError('studio.answer_invalid', 'The answer is longer than 64 kB.');
+    if (bytes > maxBodyBytes)
+      throw new HoldfastError('studio.failed', 'The answer is longer than 64 kB.', { data: { reason: 'answer' } });
     parts.push(part);
   }
   const parsed = parseJson(Buffer.concat(parts).toString('utf8'));

@@ -34,11 +34,11 @@ test.each([
   { thrown: new HoldfastError('log.unreadable', 'No.'), code: 1 },
   { thrown: new HoldfastError('config.invalid', 'No.'), code: 2 },
   { thrown: new HoldfastError('run.config.changed', 'No.'), code: 2 },
-  { thrown: new HoldfastError('registry.name.conflict', 'No.'), code: 2 },
-  { thrown: new HoldfastError('plugin.package.missing', 'No.'), code: 2 },
-  { thrown: new HoldfastError('pack.config.invalid', 'No.'), code: 2 },
-  { thrown: new HoldfastError('policy.tool.unknown', 'No.'), code: 2 },
-  { thrown: new HoldfastError('run.not_open', 'No.'), code: 1 },
+  { thrown: new HoldfastError('registry.invalid', 'No.', { data: { reason: 'name.conflict' } }), code: 2 },
+  { thrown: new HoldfastError('plugin.package.failed', 'No.', { data: { reason: 'missing' } }), code: 2 },
+  { thrown: new HoldfastError('pack.invalid', 'No.', { data: { reason: 'config' } }), code: 2 },
+  { thrown: new HoldfastError('policy.invalid', 'No.', { data: { reason: 'tool.unknown' } }), code: 2 },
+  { thrown: new HoldfastError('work.not_open', 'No.', { data: { reason: 'run' } }), code: 1 },
   { thrown: new Error('usage.x'), code: 1 },
 ])('exit code $code', ({ thrown, code }) => {
   expect(toExitCode(thrown)).toBe(code);

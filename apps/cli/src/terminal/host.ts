@@ -31,7 +31,7 @@ export interface Host {
   readonly clock: Clock;
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
-  /** Opens a new session log. @throws HoldfastError `log.exists`, `log.unwritable`. */
+  /** Opens a new session log. @throws HoldfastError `log.exists`, `log.write_failed`. */
   openLog(path: string): SessionStore | Promise<SessionStore>;
   /** Sends an HTTP request. */
   fetch(url: string, options: { readonly signal: AbortSignal; readonly redirect: 'error' }): Promise<Response>;

@@ -34,7 +34,7 @@ export interface TrustPlace {
 /**
  * Returns true if found code may run. Asks the user unless the code may be left out.
  *
- * @throws HoldfastError `trust.required`, `trust.refused`, `user_config.invalid`, `user_folder.*`.
+ * @throws HoldfastError `trust.required`, `user_config.invalid`, `user_folder.*`.
  */
 export async function demandTrust(
   found: FoundCode,
@@ -109,7 +109,9 @@ async function askForTrust(
     output,
   });
   if (!isCancel(answer) && answer === 'yes') return;
-  throw new HoldfastError('trust.refused', `${what} ${isAre} not trusted. Nothing has run.`, { data: { hint } });
+  throw new HoldfastError('trust.required', `${what} ${isAre} not trusted. Nothing has run.`, {
+    data: { reason: 'refused', hint },
+  });
 }
 
 /** A line per change, marked if it is outside the folder. */

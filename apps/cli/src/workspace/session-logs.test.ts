@@ -25,7 +25,7 @@ test('the log is in the workspace and ignored by git; an existing ignore file st
 
 test.each(['.holdfast', '.holdfast/sessions'])('a file in place of the folder %s is an error', async (path) => {
   await using folder = await createFolder({ [path]: '' });
-  await expect(prepareLogPath(folder.path, 'one')).rejects.toMatchObject({ code: 'log.unwritable' });
+  await expect(prepareLogPath(folder.path, 'one')).rejects.toMatchObject({ code: 'log.write_failed', reason: 'open' });
 });
 
 test('a log is found by id, or the newest one', async () => {

@@ -28,7 +28,7 @@ export function findLogFolder(workspace: string): string {
 /**
  * Creates the log folder and returns the path of the log of session `id`.
  *
- * @throws HoldfastError `log.unwritable`.
+ * @throws HoldfastError `log.write_failed`.
  */
 export async function prepareLogPath(workspace: string, id: string): Promise<string> {
   const folder = findLogFolder(workspace);
@@ -39,7 +39,7 @@ export async function prepareLogPath(workspace: string, id: string): Promise<str
   } catch (cause) {
     if (!hasCode(cause, 'EEXIST') || !(await isFolder(folder))) {
       const message = `Cannot write the session log to \`${folder}\`: ${describeThrown(cause)}. Nothing runs without a log.`;
-      throw new HoldfastError('log.unwritable', message, { cause });
+      throw new HoldfastError('log.write_failed', message, { data: { reason: 'open' }, cause });
     }
   }
   return join(folder, id + extension);

@@ -78,7 +78,7 @@ export async function give(nonce: string, given: GivenAnswer): Promise<void> {
   } catch (thrown) {
     const { code, message } = thrown as RequestError;
     // Another answer came first, or it is about something else now.
-    const isGone = code.startsWith('approval.') || code === 'call.not_open';
+    const isGone = code.startsWith('approval.') || code === 'work.not_open';
     change(nonce, { status: isGone ? 'gone' : 'open', said: message });
   }
 }

@@ -72,7 +72,7 @@ export interface ReserveContext<State = unknown> extends PolicyContext<State> {
  * the tool reports a failure (kept with `countsFailures`), and after a success, which `onResult` sees.
  *
  * Must return only `upsert` and `remove`, of keys that no other call sets, because other calls may change the state first; anything else
- * is `policy.reserve_failed`. Synchronous. An error denies the call, with the code of a HoldfastError: with parallel calls, the state that
+ * is `policy.denied`. Synchronous. An error denies the call, with the code of a HoldfastError: with parallel calls, the state that
  * `check` saw may have changed.
  */
 export type PolicyReserve<State, Input = Json> = (

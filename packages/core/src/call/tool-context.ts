@@ -68,7 +68,7 @@ export interface ToolContext {
   readonly trace: readonly TraceEntry[] | undefined;
   /**
    * Begins the call of a tool that `prepares`: resolves once an `external` call is recorded as started. Other calls have already begun.
-   * Rejects if the call must stop, and with HoldfastError `log.write_failed`, `log.sync_failed`, `context.closed`.
+   * Rejects if the call must stop, and with HoldfastError `log.write_failed`, `log.broken`, `context.closed`.
    */
   begin(): Promise<void>;
   /** Reports progress to observers. Does not extend the time. @throws HoldfastError `context.closed`. */

@@ -34,7 +34,7 @@ export function pendingApprovals(of: SessionOrRun): readonly PendingApproval[] {
  * Records the answer to a question, in any process that has the session's log open. The answer, and any grant given with it, take
  * effect when the call is resumed (`resumeRun`, `resumeToolCall`). `question`: the pending question, or the id of its call.
  *
- * @throws HoldfastError `call.not_open`, `call.ambiguous` (the id is pending in two turns), `approval.answered`, `approval.expired`,
+ * @throws HoldfastError `work.not_open` (the id is pending in two turns), `approval.answered`, `approval.expired`,
  * `approval.mismatch` (the question has changed), `options.invalid`.
  */
 export async function answerApproval(
@@ -103,7 +103,7 @@ function findQuestion(session: Session, question: PendingApproval | string): Ope
  *
  * `call`: an id, or an id with run and turn if two calls share it.
  *
- * @throws HoldfastError `call.not_open`, `call.ambiguous`, `call.under_way`, `options.invalid`.
+ * @throws HoldfastError `work.not_open`, `work.under_way`, `options.invalid`.
  */
 export async function resolveCall(
   session: Session,
@@ -130,9 +130,9 @@ export async function resolveCall(
   if (begun.length > 1) throw ambiguous(callId, session);
   if (open !== undefined && isClaimed(session, open.run ?? callId)) {
     throw new HoldfastError(
-      'call.under_way',
+      'work.under_way',
       `The call \`${callId}\` is still running and will report its own result.`,
-      { data: { callId } },
+      { data: { reason: 'call', callId } },
     );
   }
   const { run, turn } = open ?? findInDoubt(session, callId, place);
@@ -174,15 +174,15 @@ function findInDoubt(session: Session, callId: string, place: CallPlace | undefi
 }
 
 function notOpen(callId: string, { id }: Session, what: string): HoldfastError {
-  return new HoldfastError('call.not_open', `No call \`${callId.slice(0, 100)}\` of the session \`${id}\` ${what}.`, {
-    data: { callId },
+  return new HoldfastError('work.not_open', `No call \`${callId.slice(0, 100)}\` of the session \`${id}\` ${what}.`, {
+    data: { reason: 'call', callId },
   });
 }
 
 function ambiguous(callId: string, { id }: Session): HoldfastError {
   return new HoldfastError(
-    'call.ambiguous',
+    'work.not_open',
     `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` is waiting; resume or end its older run first, or pass the run, or the question itself.`,
-    { data: { callId } },
+    { data: { reason: 'call_ambiguous', callId } },
   );
 }

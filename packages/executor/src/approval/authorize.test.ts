@@ -468,7 +468,7 @@ test('the end of the run while a person thinks ends the call, and nobody has sai
 
 test.each([
   ['policy.invalid: key.duplicate', [answering('a', () => allow), answering('a', () => allow)]],
-  ['policy.tool.unknown', [definePolicy({ name: 'a', tools: ['ecko'], check: () => allow })]],
+  ['policy.invalid: tool.unknown', [definePolicy({ name: 'a', tools: ['ecko'], check: () => allow })]],
 ])('%s is a wrong configuration', async (code, policies) => {
   const { session } = testSession();
   await expect(executeToolCall(echoCall, { tools: [echo], session, policies })).rejects.toSatisfy(

@@ -2,22 +2,22 @@ import { HoldfastError } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { companionOf } from '../call/scope.ts';
 
-/** Locks the run within this process; call the returned function to release it. @throws HoldfastError `run.under_way`. */
+/** Locks the run within this process; call the returned function to release it. @throws HoldfastError `work.under_way`. */
 export function claimRun(session: Session, run: number): () => void {
   return claim(session, run, () => {
     return new HoldfastError(
-      'run.under_way',
+      'work.under_way',
       `The run ${run} of the session \`${session.id}\` is already running; wait until it ends.`,
-      { data: { run } },
+      { data: { reason: 'run', run } },
     );
   });
 }
 
-/** As `claimRun`, for a direct call. @throws HoldfastError `call.under_way`. */
+/** As `claimRun`, for a direct call. @throws HoldfastError `work.under_way`. */
 export function claimCall(session: Session, callId: string): () => void {
   return claim(session, callId, () => {
-    return new HoldfastError('call.under_way', `The call \`${callId}\` is already running; wait until it ends.`, {
-      data: { callId },
+    return new HoldfastError('work.under_way', `The call \`${callId}\` is already running; wait until it ends.`, {
+      data: { reason: 'call', callId },
     });
   });
 }

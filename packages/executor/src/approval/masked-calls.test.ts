@@ -194,7 +194,7 @@ test('a log without content describes a whole run without its content, and canno
     outcome: { kind: 'ok' },
   });
 
-  const refused = expect.objectContaining({ code: 'replay.no_content' });
+  const refused = expect.objectContaining({ code: 'replay.failed', reason: 'no_content' });
   const other = createSession({ id: 't', clock, content: 'none' });
   await runAgent({ ...options, session: other, prompt: toolsPrompt(tools), model: first, input: 'Please.' }).result;
   await expect(

@@ -48,13 +48,13 @@ export function dropCalls(session: Session, place: SealedPlace): void {
   keptBeside(session, waiting).delete(keyOf(place));
 }
 
-/** @throws HoldfastError `replay.no_content`: a log without content cannot be resumed. */
+/** @throws HoldfastError `replay.failed`: a log without content cannot be resumed. */
 export function checkContent({ id, content }: Session): void {
   if (content !== 'none') return;
   throw new HoldfastError(
-    'replay.no_content',
+    'replay.failed',
     `The log of the session \`${id}\` has no content, so nothing in it can be resumed; pass \`approve\` to answer at once.`,
-    { data: { sessionId: id } },
+    { data: { reason: 'no_content', sessionId: id } },
   );
 }
 

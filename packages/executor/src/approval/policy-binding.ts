@@ -78,7 +78,7 @@ const hostPolicies = new WeakMap<readonly Policy[], readonly Binding[]>();
 /**
  * Binds the host's policies to their keys, once per list; a modified list is bound again. `names`: the tools that they may mention.
  *
- * @throws HoldfastError `options.invalid`, `policy.invalid`, `policy.tool.unknown`.
+ * @throws HoldfastError `options.invalid`, `policy.invalid`.
  */
 export function bindPolicies(policies: readonly Policy[], names: ToolNames): readonly PolicyBinding[] {
   const bound = bindList(policies);
@@ -117,7 +117,7 @@ function checkPolicies(policies: readonly Binding[], names: ToolNames): void {
     const unknown = policy.mentions.find((name) => !names.has(name));
     if (unknown !== undefined) {
       const message = `The policy \`${key}\` mentions an unknown tool \`${unknown}\`.`;
-      throw new HoldfastError('policy.tool.unknown', message, { data: { key, tool: unknown } });
+      throw new HoldfastError('policy.invalid', message, { data: { reason: 'tool.unknown', key, tool: unknown } });
     }
   }
   checked.set(policies, names);

@@ -41,7 +41,7 @@ function durableLog(): DurableLog {
 }
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const failure = new HoldfastError('log.sync_failed', 'The disk is gone.');
+const failure = new HoldfastError('log.broken', 'The disk is gone.', { data: { reason: 'sync' } });
 
 function counting(
   effects: Tool['effects'],
@@ -80,7 +80,7 @@ test('a start that cannot be synced does not start the tool', async () => {
   const { tool, entered } = counting('external');
   const calling = executeToolCall(act, { tools: [tool], session });
   await settle(failure);
-  expect(await calling).toMatchObject({ kind: 'failed', code: 'log.sync_failed' });
+  expect(await calling).toMatchObject({ kind: 'failed', code: 'log.broken', reason: 'sync' });
   expect(entered).toEqual([]);
 });
 
@@ -123,7 +123,7 @@ test('a commit that cannot be is an error for the caller', async () => {
   // Awaited later; until then nobody listens.
   const settled = Promise.allSettled([calling]);
   await settle(failure);
-  expect(await settled).toMatchObject([{ reason: { code: 'log.sync_failed' } }]);
+  expect(await settled).toMatchObject([{ reason: { code: 'log.broken', reason: 'sync' } }]);
 });
 
 test('calls that begin beside each other wait for their own start records', async () => {
@@ -199,7 +199,9 @@ test('what is staged is applied when the commit record is on the disk, and not w
     expect([...words.committed]).toEqual(thrown === undefined ? ['x'] : []);
     await settle(thrown);
     expect(await calling).toMatchObject([
-      thrown === undefined ? { value: { kind: 'ok' } } : { value: { kind: 'in-doubt', code: 'log.sync_failed' } },
+      thrown === undefined
+        ? { value: { kind: 'ok' } }
+        : { value: { kind: 'in-doubt', code: 'log.broken', reason: 'sync' } },
     ]);
   }
 });

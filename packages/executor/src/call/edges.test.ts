@@ -284,7 +284,7 @@ test('a failure with a code that is not a string gets the default code', async (
 });
 
 test('no tool ends a run by the code that it fails with', async () => {
-  const tool = works(() => toolError('another budget', { code: 'budget.calls' }));
+  const tool = works(() => toolError('another budget', { code: 'budget.used', reason: 'calls' }));
   const { result } = runAgent({
     model: playing([call('work', {}), stop], [say('went on'), stop]),
     prompt: toolsPrompt([tool]),

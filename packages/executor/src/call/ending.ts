@@ -71,7 +71,7 @@ export function unknownTool(name: string, names: Iterable<string> | undefined): 
 const ends = {
   aborted: { kind: 'cancelled', code: 'call.aborted', what: 'The run was cancelled' },
   deadline: { kind: 'timed-out', code: 'call.deadline', what: 'The deadline passed' },
-  budget: { kind: 'timed-out', code: 'call.budget', what: 'The time budget was used up' },
+  budget: { kind: 'timed-out', code: 'budget.used', reason: 'time', what: 'The time budget was used up' },
 } as const;
 
 /** Ends a call that must stop before it has begun or been committed. */
@@ -81,8 +81,8 @@ export function endOfLife(
   before: 'began' | 'counted' = 'began',
 ): Ended | undefined {
   if (ended === undefined) return undefined;
-  const { kind, code, what } = ends[ended];
-  return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${name}\` ${before}.` }) };
+  const { kind, what, ...why } = ends[ended];
+  return { type: 'ended', ending: failure(kind, { ...why, message: `${what} before \`${name}\` ${before}.` }) };
 }
 
 const limits = { deadline: "the run's deadline", budget: 'the time budget' };
@@ -102,8 +102,15 @@ export function readFailure(invoked: Invoked, { tool }: CompiledTool, preparing 
         return failure('cancelled', { code: 'call.aborted', message }, { abandoned });
       }
       const limit = by === 'deadline' || by === 'budget' ? limits[by] : `its limit of ${limitMs} ms`;
-      const code = by === 'attempt' ? 'call.timeout' : `call.${by}`;
-      return failure('timed-out', { code, message: `\`${tool.name}\` did not finish within ${limit}.` }, { abandoned });
+      const why =
+        by === 'budget'
+          ? { code: 'budget.used', reason: 'time' }
+          : { code: by === 'attempt' ? 'call.timeout' : `call.${by}` };
+      return failure(
+        'timed-out',
+        { ...why, message: `\`${tool.name}\` did not finish within ${limit}.` },
+        { abandoned },
+      );
     }
     case 'returned': {
       const { value, message, code, reason } = invoked.value as Record<

@@ -154,7 +154,7 @@ test('a call does not begin before its start is durable, and not at all when it 
 
 const full = new Error('The disk is full.');
 
-test.each<{ readonly code: string; readonly store: Partial<SessionStore> }>([
+test.each<{ readonly code: string; readonly reason?: string; readonly store: Partial<SessionStore> }>([
   {
     code: 'log.write_failed',
     store: {
@@ -163,10 +163,10 @@ test.each<{ readonly code: string; readonly store: Partial<SessionStore> }>([
       },
     },
   },
-  { code: 'log.sync_failed', store: { sync: () => Promise.reject(full) } },
-])('a start that cannot be recorded does not start the tool: $code', async ({ code, store }) => {
+  { code: 'log.broken', reason: 'sync', store: { sync: () => Promise.reject(full) } },
+])('a start that cannot be recorded does not start the tool: $code', async ({ code, reason, store }) => {
   const running = start({ store });
-  expect(await running.outcome).toMatchObject({ kind: 'failed', code });
+  expect(await running.outcome).toMatchObject({ kind: 'failed', code, reason });
   expect(running.entered).toEqual([]);
 });
 

@@ -165,7 +165,7 @@ function takeCall({ name }: Tool, { budgets }: CallScope): Ended | undefined {
     if (budget.takeCall()) continue;
     for (const taken of budgets.slice(0, index)) taken.returnCall();
     const message = `\`${name}\` was not run: all ${budget.limits.maxCalls} calls of the budget are used.`;
-    return toEnded(failure('denied', { code: 'budget.calls', message }));
+    return toEnded(failure('denied', { code: 'budget.used', reason: 'calls', message }));
   }
   return undefined;
 }
@@ -238,7 +238,7 @@ async function executeSynced(synced: Promise<void>, call: RunningCall): Promise<
   try {
     await within(synced, { until: lifetime, over: () => undefined });
   } catch (thrown) {
-    return toEnded(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }));
+    return toEnded(failure('failed', toProblem(thrown, { code: 'log.broken', reason: 'sync' }), { thrown }));
   } finally {
     // If the call ended first, this failure is unhandled; the next record fails on the same log.
     synced.catch(() => undefined);

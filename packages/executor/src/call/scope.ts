@@ -201,7 +201,7 @@ export interface Around {
   readonly toolNames?: ReadonlySet<string> | undefined;
 }
 
-/** @throws HoldfastError as `compileTools`, and `policy.invalid`, `policy.tool.unknown`, `options.invalid`. */
+/** @throws HoldfastError as `compileTools`, and `policy.invalid`, `options.invalid`. */
 export function createCallScope(
   options: CallOptions,
   { features, parent, outerResources, listener, toolNames }: Around,

@@ -222,7 +222,7 @@ export interface NestedCalls {
 export interface CallFeatures {
   /** @throws HoldfastError `options.invalid`. */
   openFacts(source: FactsSource, session: Session): ScopeFacts;
-  /** @throws HoldfastError `options.invalid`, `policy.invalid`, `policy.tool.unknown`. */
+  /** @throws HoldfastError `options.invalid`, `policy.invalid`. */
   bindPolicies(policies: readonly Policy[], names: ToolNames): readonly PolicyBinding[];
   /** A copy of a run's scope with the tools and policies of a page. */
   bindPage(scope: CallScope, page: RenderedPrompt): CallScope;

@@ -21,8 +21,8 @@ import { openScope } from './features.ts';
  * call never throws but ends as an outcome, and any outcome but `ok` leaves state and staged resources unchanged.
  *
  * @throws HoldfastError for an invalid configuration: `tool.invalid`,
- * `policy.invalid`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
- * session whose call has ended; `call.under_way` for the id of an open direct call; and if the session's log cannot be written.
+ * `policy.invalid`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
+ * session whose call has ended; `work.under_way` for the id of an open direct call; and if the session's log cannot be written.
  */
 export function executeToolCall<Listed extends Tool>(
   call: ToolCall,
@@ -135,9 +135,9 @@ function claimId(callId: string, session: WithCompanion): () => void {
   // A suspended call in a log without content cannot be resumed, so it may be made again.
   if (open !== undefined && (session.content !== 'none' || open.start !== undefined)) {
     throw new HoldfastError(
-      'call.under_way',
+      'work.under_way',
       `The call \`${callId.slice(0, 100)}\` is suspended or running: resume it with \`resumeToolCall\`, or use another id for this one.`,
-      { data: { callId } },
+      { data: { reason: 'call', callId } },
     );
   }
   const own = session[companion];

@@ -11,7 +11,7 @@ const nothingAround: ReadonlyMap<string, unknown> = new Map();
 /**
  * `toolNames`: tools that may appear later, which policies may mention.
  *
- * @throws HoldfastError as `compileTools`, and `policy.invalid`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
+ * @throws HoldfastError as `compileTools`, and `policy.invalid`, `options.invalid`, `context.closed`.
  */
 export function openScopeWith(
   features: CallFeatures,

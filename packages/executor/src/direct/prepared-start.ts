@@ -1,5 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { toProblem, toReason, within } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import { toAbortReason } from '../call/execute.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { LateStart } from '../call/types.ts';
@@ -28,13 +29,13 @@ export class PreparedStart implements LateStart {
   }
 
   async #start(): Promise<void> {
-    let code = 'log.write_failed';
+    let kind: Omit<Problem, 'message'> = { code: 'log.write_failed' };
     try {
       const synced = this.#record();
-      code = 'log.sync_failed';
+      kind = { code: 'log.broken', reason: 'sync' };
       await synced;
     } catch (cause) {
-      const problem = toProblem(cause, { code });
+      const problem = toProblem(cause, kind);
       throw new HoldfastError(problem.code, problem.message, { data: toReason(problem), cause });
     }
   }

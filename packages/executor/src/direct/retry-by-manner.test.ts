@@ -239,7 +239,10 @@ test('no attempt begins that the time of the tool does not last for', async () =
 
 test.each([
   { options: { timeoutMs: 15 }, outcome: { kind: 'timed-out', code: 'call.deadline' } },
-  { options: { budget: createBudget({ maxWallMs: 15 }) }, outcome: { kind: 'timed-out', code: 'call.budget' } },
+  {
+    options: { budget: createBudget({ maxWallMs: 15 }) },
+    outcome: { kind: 'timed-out', code: 'budget.used', reason: 'time' },
+  },
 ])('the life of the run holds for everything: $outcome', async ({ options, outcome }) => {
   const tool = flaky([heeding], { retry: undefined });
   const around = inManner(tool, { attemptTimeoutMs: 10, attempts: 10, delayMs: () => 0 }, options);

@@ -34,13 +34,13 @@ async function release(call: RunningCall): Promise<Outcome | Released> {
   const { tool } = call.call;
   if (tool.effects !== 'external' || tool.repeat === 'safe' || tool.prepares) {
     const message = `\`${tool.name}\` cannot run elsewhere: it needs \`effects: 'external'\` and \`repeat: 'never'\`.`;
-    return endUnentered(failure('failed', { code: 'tool.not_releasable', message }), call);
+    return endUnentered(failure('failed', { code: 'tool.not_executable', reason: 'release', message }), call);
   }
   try {
     await call.scope.rootSession.sync();
     leaveReserved(call);
     return Object.freeze({ kind: 'released' });
   } catch (thrown) {
-    return endUnentered(failure('failed', toProblem(thrown, { code: 'log.sync_failed' }), { thrown }), call);
+    return endUnentered(failure('failed', toProblem(thrown, { code: 'log.broken', reason: 'sync' }), { thrown }), call);
   }
 }

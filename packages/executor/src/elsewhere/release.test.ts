@@ -76,14 +76,15 @@ describe('a call that is released', () => {
     const settle = () => settleToolCall('a', { type: 'ok' }, { ...options, clock, session });
     const both = await Promise.allSettled([settle(), settle()]);
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    await expect(settle()).rejects.toMatchObject({ code: 'call.not_open' });
+    await expect(settle()).rejects.toMatchObject({ code: 'work.not_open', reason: 'call' });
   });
 
   test('keeps its id from other calls, and is in doubt when its session is recovered', async () => {
     const { clock, session, reopen } = life();
     await releaseToolCall(npmTest, { ...options, clock, session });
     await expect(releaseToolCall(npmTest, { ...options, clock, session })).rejects.toMatchObject({
-      code: 'call.under_way',
+      code: 'work.under_way',
+      reason: 'call',
     });
     const { outcomes } = await recoverSession({ ...options, clock, session: reopen() });
     expect(outcomes).toMatchObject([{ kind: 'in-doubt', callId: 'a' }]);
@@ -96,7 +97,8 @@ describe('a call that is released', () => {
     expect(await releaseToolCall(push, { ...asked, session })).toMatchObject({ kind: 'suspended' });
     expect(await releaseToolCall('b', { ...asked, session })).toMatchObject({ kind: 'suspended' });
     await expect(settleToolCall('b', { type: 'ok' }, { ...asked, session })).rejects.toMatchObject({
-      code: 'call.not_open',
+      code: 'work.not_open',
+      reason: 'call',
     });
     const second = reopen();
     const [pending] = pendingApprovals(second);
@@ -124,7 +126,7 @@ test.each([
   const { clock, session } = life();
   const tool = defineTool({ name: 'bash', description: 'Runs.', inputSchema: v.looseObject({}), ...extra });
   const outcome = await releaseToolCall(npmTest, { tools: [tool], clock, session });
-  expect(outcome).toMatchObject({ kind: 'failed', code: 'tool.not_releasable' });
+  expect(outcome).toMatchObject({ kind: 'failed', code: 'tool.not_executable', reason: 'release' });
 });
 
 test.each([null, {}, { type: 'done' }, { type: 'failed' }, { type: 'ok', value: 1n }, { type: 'ok', message: 1 }])(

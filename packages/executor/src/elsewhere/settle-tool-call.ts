@@ -25,7 +25,7 @@ export type Report =
  * Ends a call that `releaseToolCall` released: a success is validated, passed to the policies and committed; anything else is recorded.
  * Pass the same policies and tools as for the release.
  *
- * @throws HoldfastError `call.not_open`, `options.invalid` for a malformed report, and as `resumeToolCall`.
+ * @throws HoldfastError `work.not_open`, `options.invalid` for a malformed report, and as `resumeToolCall`.
  */
 export async function settleToolCall(callId: string, report: Report, options: CallOptions): Promise<Outcome> {
   const read = readReport(report);
@@ -35,8 +35,8 @@ export async function settleToolCall(callId: string, report: Report, options: Ca
     try {
       const open = findCall(scope, callId);
       if (!isBegun(open)) {
-        throw new HoldfastError('call.not_open', `The call \`${callId.slice(0, 100)}\` was not released.`, {
-          data: { callId },
+        throw new HoldfastError('work.not_open', `The call \`${callId.slice(0, 100)}\` was not released.`, {
+          data: { reason: 'call', callId },
         });
       }
       const call = identify(open, scope);

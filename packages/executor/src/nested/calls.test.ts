@@ -319,7 +319,7 @@ test('nested calls are paid for from the same budget', async () => {
   const budget = createBudget({ maxCalls: 2 });
   const outer = tool('outer', async ({ call }) => [(await call('inner')).kind, (await call('inner')).code ?? null]);
   const { call } = setUp([outer, noting('inner')], { budget });
-  expect(await call('outer')).toMatchObject({ value: ['ok', 'budget.calls'] });
+  expect(await call('outer')).toMatchObject({ value: ['ok', 'budget.used'] });
   expect(budget.used.calls).toBe(2);
 });
 

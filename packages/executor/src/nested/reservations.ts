@@ -115,9 +115,10 @@ export function recordReserved(call: CallRecord, ending: Ending): ToolCallEndEve
 }
 
 function withMisfit(ending: Ending, misfit: unknown): Ending {
-  const { kind, code = 'policy.reserve_failed', reason, message, value } = ending;
+  const { kind, code, message, value } = ending;
+  const because = code === undefined ? { code: 'policy.denied', reason: 'reserve' } : { code, reason: ending.reason };
   const extended = `${message} Its reservations could not be recorded: ${describeThrown(misfit)}`;
-  return { ...ending, ...failure(kind === 'ok' ? 'failed' : kind, { code, reason, message: extended }, { value }) };
+  return { ...ending, ...failure(kind === 'ok' ? 'failed' : kind, { ...because, message: extended }, { value }) };
 }
 
 function join({ session }: CallScope, reservations: Reservations): void {
@@ -203,7 +204,7 @@ function stageAnswer(
     staging.discard();
     const message = describeThrown(thrown);
     const said = isHoldfastError(thrown) ? message : `\`reserve\` of the policy \`${policyKey}\` failed: ${message}`;
-    return toProblem(thrown, { code: 'policy.reserve_failed' }, `Denied: ${said}`);
+    return toProblem(thrown, { code: 'policy.denied', reason: 'reserve' }, `Denied: ${said}`);
   }
   if (answer === undefined) return undefined;
   try {
@@ -213,7 +214,7 @@ function stageAnswer(
   } catch (thrown) {
     staging.discard();
     const message = `Denied: \`reserve\` of the policy \`${policyKey}\` returned an invalid change: ${describeThrown(thrown)}`;
-    return { code: 'policy.reserve_failed', message };
+    return { code: 'policy.denied', reason: 'reserve', message };
   }
 }
 

@@ -348,7 +348,7 @@ test.each(wrong)('the tool does not begin when `reserve` answers wrongly: %s', a
   });
   const tools = [pay(() => ++begun)];
   const outcome = await executeToolCall(spending, { tools, session, policies: [purse(), policy] });
-  expect(outcome).toMatchObject({ kind: 'denied', code: 'policy.reserve_failed' });
+  expect(outcome).toMatchObject({ kind: 'denied', code: 'policy.denied', reason: 'reserve' });
   expect(outcome).toMatchObject({ message: expect.stringContaining('`host/odd`') });
   expect(begun).toBe(0);
   expect(records.some(({ type }) => type === 'tool-call-start')).toBe(false);
@@ -367,7 +367,7 @@ test('a policy made by hand that keeps another state reserves nothing: its calls
     reserve: () => remove('k'),
   };
   const outcome = await executeToolCall(spending, { tools: [pay(() => 1)], session, policies: [policy] });
-  expect(outcome).toMatchObject({ kind: 'denied', code: 'policy.reserve_failed' });
+  expect(outcome).toMatchObject({ kind: 'denied', code: 'policy.denied', reason: 'reserve' });
 });
 
 test('it needs no `onResult`, sees its own state, and may have nothing to say', async () => {

@@ -78,7 +78,7 @@ describe('a call whose process ended under it', () => {
     expect(outcomes).toMatchObject([{ kind: 'in-doubt', code: 'call.interrupted', callId: 'm' }]);
     expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
     expect(await recoverSession({ ...options, session: reopen() })).toMatchObject({ outcomes: [] });
-    await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'call.not_open' });
+    await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'work.not_open', reason: 'call' });
     expect(world.effects).toEqual([]);
   });
 
@@ -155,7 +155,7 @@ describe('a call whose process ended under it', () => {
         code: 'arguments.invalid',
       },
       { what: 'the run is over', change: { signal: AbortSignal.abort() }, code: 'call.aborted' },
-      { what: 'no call is left', change: { budget: spent }, code: 'budget.calls' },
+      { what: 'no call is left', change: { budget: spent }, code: 'budget.used' },
     ];
     test.each(refusals)('$what: in doubt, $code', async ({ change, code }) => {
       const world: World = { effects: [], keys: [] };
@@ -200,7 +200,10 @@ describe('a call whose process ended under it', () => {
       execute: () => new Promise<never>(() => undefined),
     });
     void executeToolCall({ ...mail, arguments: {} }, { tools: [waiting], session, clock });
-    await expect(resolveCall(session, 'm', { type: 'not-done' })).rejects.toMatchObject({ code: 'call.under_way' });
+    await expect(resolveCall(session, 'm', { type: 'not-done' })).rejects.toMatchObject({
+      code: 'work.under_way',
+      reason: 'call',
+    });
   });
 
   test('what took effect is not repeated, though it could be', async () => {
@@ -228,7 +231,10 @@ describe('a call whose process ended under it', () => {
     await recoverSession(options);
     await resolveCall(options.session, 'm', { type: 'done' });
     expect(store.records.at(-1)).toMatchObject({ type: 'call-resolution', callId: 'm', resolution: { type: 'done' } });
-    await expect(resolveCall(options.session, 'x', { type: 'done' })).rejects.toMatchObject({ code: 'call.not_open' });
+    await expect(resolveCall(options.session, 'x', { type: 'done' })).rejects.toMatchObject({
+      code: 'work.not_open',
+      reason: 'call',
+    });
     await expect(resolveCall(options.session, 'm', { type: 'unknown' } as never)).rejects.toMatchObject({
       code: 'options.invalid',
     });
@@ -265,7 +271,8 @@ describe('a call whose process ended under it', () => {
     void executeToolCall({ ...mail, arguments: {} }, { tools: [waiting], session, clock });
     expect(await recoverSession({ tools: [waiting], session, clock })).toMatchObject({ outcomes: [], repeatable: [] });
     await expect(resumeToolCall('m', { tools: [waiting], session, clock })).rejects.toMatchObject({
-      code: 'call.under_way',
+      code: 'work.under_way',
+      reason: 'call',
     });
   });
 });

@@ -116,8 +116,11 @@ test('a suspended run goes on in another process where it was', async () => {
     { role: 'tool', callId: 'b', success: true },
   ] satisfies readonly object[]);
   expect(store.records.at(-1)).toMatchObject({ type: 'run-end', run: 1, status: 'completed' });
-  await expect(resumeRun(options(third)).result).rejects.toMatchObject({ code: 'run.not_open' });
-  await expect(resumeRun({ ...options(reopen()), run: 1 }).result).rejects.toMatchObject({ code: 'run.not_open' });
+  await expect(resumeRun(options(third)).result).rejects.toMatchObject({ code: 'work.not_open', reason: 'run' });
+  await expect(resumeRun({ ...options(reopen()), run: 1 }).result).rejects.toMatchObject({
+    code: 'work.not_open',
+    reason: 'run',
+  });
 });
 
 test('the conversation that a resumed model gets is that of a run that was never interrupted', async () => {
@@ -178,7 +181,10 @@ test('resumed twice at once, the second is refused', async () => {
     resumeRun(options(session, model())).result,
     resumeRun(options(session, model())).result,
   ]);
-  expect(both).toMatchObject([{ value: { status: 'completed' } }, { reason: { code: 'run.under_way' } }]);
+  expect(both).toMatchObject([
+    { value: { status: 'completed' } },
+    { reason: { code: 'work.under_way', reason: 'run' } },
+  ]);
   expect(world.effects).toEqual(['a']);
 });
 
@@ -193,7 +199,10 @@ test('`approve` answers what waits, and a log that cannot be read is said to be 
 
   const blind = createSession({ slices, store: { append: () => undefined, close: () => undefined } });
   await runAgent({ ...options(blind), input: 'Go.' }).result;
-  await expect(resumeRun(options(blind)).result).rejects.toMatchObject({ code: 'log.not_readable' });
+  await expect(resumeRun(options(blind)).result).rejects.toMatchObject({
+    code: 'log.unreadable',
+    reason: 'unsupported',
+  });
 });
 
 test('messages of before count against `maxRounds`', async () => {
@@ -369,7 +378,10 @@ test('an id that two interrupted calls have is resolved with its run', async () 
   for (const run of [1, 9]) {
     session.record({ type: 'tool-call-start', callId: 'x', name: 'deploy', input: {}, repeat: 'never', run, turn: 1 });
   }
-  await expect(resolveCall(session, 'x', { type: 'done' })).rejects.toMatchObject({ code: 'call.ambiguous' });
+  await expect(resolveCall(session, 'x', { type: 'done' })).rejects.toMatchObject({
+    code: 'work.not_open',
+    reason: 'call_ambiguous',
+  });
   await resolveCall(session, { callId: 'x', run: 9, turn: 1 }, { type: 'done' });
   expect(session.openWork().calls.map(({ run, resolution }) => [run, resolution?.type])).toEqual([
     [1, undefined],
@@ -423,5 +435,8 @@ test('a conversation whose beginning is not in the log cannot be resumed', async
   store.read = function* (from) {
     for (const record of read(from)) if (record.type !== 'run-start') yield record;
   };
-  await expect(resumeRun(options(session)).result).rejects.toMatchObject({ code: 'run.unreadable' });
+  await expect(resumeRun(options(session)).result).rejects.toMatchObject({
+    code: 'replay.failed',
+    reason: 'run_start',
+  });
 });

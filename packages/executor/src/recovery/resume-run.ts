@@ -45,7 +45,7 @@ export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions
  * idempotency key if its tool allows that (`repeat`); otherwise it ends `in-doubt`, unless its `probe` or a person (`resolveCall`) knows
  * the result. A call that had neither begun nor been approved ends `cancelled`.
  *
- * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
+ * @throws HoldfastError `options.invalid`; `result` rejects with `work.not_open`, `work.under_way`, `log.unreadable`, `replay.failed`, and as that of `runAgent`.
  */
 export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>): AgentRun<Output> {
   checkRunOptions('resumeRun', options, { run: 'any' });
@@ -90,11 +90,11 @@ function findRun(session: Session, run: number | undefined): OpenRun {
   const found = run === undefined ? runs.at(-1) : runs.find((open) => open.run === run);
   if (found !== undefined) return found;
   throw new HoldfastError(
-    'run.not_open',
+    'work.not_open',
     run === undefined
       ? `The session \`${session.id}\` has no suspended or interrupted run to resume.`
       : `The run ${run} of the session \`${session.id}\` has ended or does not exist.`,
-    { data: { sessionId: session.id, ...(run === undefined ? {} : { run }) } },
+    { data: { reason: 'run', sessionId: session.id, ...(run === undefined ? {} : { run }) } },
   );
 }
 

@@ -40,8 +40,14 @@ test('a call that waits is seen, answered and run from another process, once', a
   expect(outcome).toMatchObject({ kind: 'ok', value: { sent: 'ada' } });
   expect(store.records.at(-1)).toMatchObject({ type: 'tool-call-end', approval: { type: 'approve', by: 'ada' } });
   expect(world.effects).toEqual(['ada']);
-  await expect(resumeToolCall('m', { ...options, session: third })).rejects.toMatchObject({ code: 'call.not_open' });
-  await expect(resumeToolCall('m', { ...options, session: reopen() })).rejects.toMatchObject({ code: 'call.not_open' });
+  await expect(resumeToolCall('m', { ...options, session: third })).rejects.toMatchObject({
+    code: 'work.not_open',
+    reason: 'call',
+  });
+  await expect(resumeToolCall('m', { ...options, session: reopen() })).rejects.toMatchObject({
+    code: 'work.not_open',
+    reason: 'call',
+  });
   expect(world.effects).toEqual(['ada']);
 });
 
@@ -53,7 +59,7 @@ test('resumed twice at once it runs once', async () => {
   await answerApproval(session, 'm', yes, { clock });
   const both = await Promise.allSettled([resumeToolCall('m', options), resumeToolCall('m', options)]);
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-  expect(both[1]).toMatchObject({ reason: { code: 'call.under_way' } });
+  expect(both[1]).toMatchObject({ reason: { code: 'work.under_way', reason: 'call' } });
   expect(world.effects).toEqual(['ada']);
 });
 
@@ -65,7 +71,8 @@ test('the id of a suspended call cannot be reused', async () => {
   const before = session.openWork();
   for (const tools of [options.tools, []]) {
     await expect(executeToolCall(mail, { ...options, tools, policies: [] })).rejects.toMatchObject({
-      code: 'call.under_way',
+      code: 'work.under_way',
+      reason: 'call',
     });
   }
   expect(session.openWork()).toEqual(before);
@@ -104,7 +111,7 @@ test('an id is taken from the moment in which its call is made', async () => {
     executeToolCall(mail, options),
     executeToolCall({ ...mail, arguments: { to: 'eve' } }, options),
   ]);
-  expect(both).toMatchObject([{ value: { kind: 'ok' } }, { reason: { code: 'call.under_way' } }]);
+  expect(both).toMatchObject([{ value: { kind: 'ok' } }, { reason: { code: 'work.under_way', reason: 'call' } }]);
   expect(world.effects).toEqual(['ada']);
   expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
   expect(kindOf(await executeToolCall(mail, options))).toBe('ok');
@@ -122,7 +129,7 @@ test('a log without content: a no holds, and what waits may be asked anew', asyn
   asked.resolve(yes);
   expect(await calling).toMatchObject({ kind: 'denied', code: 'approval.denied' });
   expect(kindOf(await executeToolCall(mail, options))).toBe('suspended');
-  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'replay.no_content' });
+  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'replay.failed', reason: 'no_content' });
   expect(kindOf(await executeToolCall(mail, { ...options, approve: () => yes }))).toBe('ok');
   expect(world.effects).toEqual(['ada']);
 });
@@ -134,7 +141,7 @@ test('no one else can resume a call while the host is asked about it', async () 
   const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
   const calling = executeToolCall(mail, { ...options, approve: () => asked.promise });
   while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'call.under_way' });
+  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'work.under_way', reason: 'call' });
   asked.resolve(yes);
   expect(kindOf(await calling)).toBe('ok');
   expect(world.effects).toEqual(['ada']);
@@ -488,7 +495,7 @@ describe('answers that cannot be given', () => {
   });
 
   test.each([
-    { what: 'no such call', call: 'x', answer: yes, code: 'call.not_open' },
+    { what: 'no such call', call: 'x', answer: yes, code: 'work.not_open', reason: 'call' },
     { what: 'no answer', call: 'm', answer: { type: 'yes' } as unknown as ApprovalAnswer, code: 'options.invalid' },
   ])('$what: $code', async ({ call, answer, code }) => {
     const { clock, session } = life();
@@ -536,7 +543,10 @@ test('an id that waits in two runs is ambiguous, and the question itself is not'
     const model = playing([call('send', { to: input }, 'm'), stop]);
     await runAgent({ ...options, model, prompt, input }).result;
   }
-  await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'call.ambiguous' });
+  await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({
+    code: 'work.not_open',
+    reason: 'call_ambiguous',
+  });
   const [first] = pendingApprovals(session);
   await answerApproval(session, first ?? '', yes, { clock });
   expect(pendingApprovals(session)).toMatchObject([{ callId: 'm', input: { to: 'Two.' } }]);
@@ -556,7 +566,7 @@ test('of two sessions over one store, as two processes without a lock would be, 
     'thrown',
   ]);
   expect(results).toContainEqual(
-    expect.objectContaining({ reason: expect.objectContaining({ code: 'log.sequence' }) }),
+    expect.objectContaining({ reason: expect.objectContaining({ code: 'log.write_failed', reason: 'sequence' }) }),
   );
 });
 

@@ -16,7 +16,7 @@ import { resuming } from './resuming.ts';
  * Resumes a suspended or interrupted direct call, like `resumeRun` for one call. Policies run again; without an answer the call stays
  * suspended.
  *
- * @throws HoldfastError `call.not_open`, `call.under_way`, `replay.no_content`, and as `executeToolCall`.
+ * @throws HoldfastError `work.not_open`, `work.under_way`, `replay.failed`, and as `executeToolCall`.
  */
 export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = openScope(options);
@@ -117,9 +117,9 @@ export function findCall({ session, lifetime }: CallScope, callId: string): Open
   const open = session.openCall({ callId });
   if (open === undefined) {
     throw new HoldfastError(
-      'call.not_open',
+      'work.not_open',
       `The session \`${session.id}\` has no suspended or interrupted direct call \`${callId.slice(0, 100)}\`.`,
-      { data: { callId } },
+      { data: { reason: 'call', callId } },
     );
   }
   return open;

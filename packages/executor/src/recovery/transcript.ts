@@ -10,7 +10,7 @@ import { addUsage, nothingSaid, type Transcript } from '../run/transcript.ts';
 import { isSameCall } from '../turn/run-calls.ts';
 import { toToolMessage } from '../turn/run-turn.ts';
 
-/** Reads the transcript of `run` from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */
+/** Reads the transcript of `run` from the session's log. @throws HoldfastError `log.unreadable`, `replay.failed`. */
 export function readTranscript(session: Session, { run, seq }: OpenRun): Transcript {
   const messages: Message[] = [];
   const outcomes: Outcome[] = [];
@@ -59,8 +59,8 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
     }
   }
   if (startedAtMs === undefined) {
-    throw new HoldfastError('run.unreadable', `The log does not hold the beginning of the run ${run}.`, {
-      data: { run },
+    throw new HoldfastError('replay.failed', `The log does not hold the beginning of the run ${run}.`, {
+      data: { reason: 'run_start', run },
     });
   }
   const said = { messages, turns, text, usage, outcomes, returns, corrections, startedAtMs };

@@ -279,7 +279,7 @@ test('the host may mention tools of sections that are still closed', async () =>
   expect(await run.result).toMatchObject({ status: 'completed' });
   const wrong = definePolicy({ name: 'wrong', tools: ['other'], check: () => ({ type: 'allow' }) });
   await expect(runAgent({ ...options, prompt: foldedPrompt([needy()]), policies: [wrong] }).result).rejects.toThrow(
-    expect.objectContaining({ code: 'policy.tool.unknown' }),
+    expect.objectContaining({ code: 'policy.invalid', reason: 'tool.unknown' }),
   );
 });
 

@@ -49,7 +49,7 @@ test.each([
 
 test('a call that the tokens did not suffice for ends with its own code', async () => {
   const { outcomes } = await run([[ask, using(2)]], { budget: createBudget({ maxTokens: 1 }) });
-  expect(outcomes).toMatchObject([{ kind: 'cancelled', code: 'budget.tokens' }]);
+  expect(outcomes).toMatchObject([{ kind: 'cancelled', code: 'budget.used', reason: 'tokens' }]);
 });
 
 test('a provider that reports negative tokens gains nothing', async () => {
@@ -113,7 +113,10 @@ test('the wall time of a budget ends the call and the run', async () => {
     },
   });
   const result = await run([[call('hang', {}), stop]], { budget, clock, prompt: toolsPrompt([tool]) });
-  expect(result).toMatchObject({ status: 'budget', outcomes: [{ kind: 'timed-out', code: 'call.budget' }] });
+  expect(result).toMatchObject({
+    status: 'budget',
+    outcomes: [{ kind: 'timed-out', code: 'budget.used', reason: 'time' }],
+  });
   expect(budget.used.wallMs).toBe(100);
   const next = await run([[say('bye'), stop]], { budget, clock });
   expect(next.status).toBe('budget');
@@ -144,7 +147,7 @@ test('a direct call when the time of its budget is used up does not begin', asyn
   const options = { tools: [slow], session, budget, clock };
   expect(await outcomeOf({ name: 'write', arguments: {} }, options)).toMatchObject({ kind: 'ok' });
   const second = await outcomeOf({ name: 'write', arguments: {} }, options);
-  expect(second).toMatchObject({ kind: 'timed-out', code: 'call.budget' });
+  expect(second).toMatchObject({ kind: 'timed-out', code: 'budget.used', reason: 'time' });
 });
 
 test.each([

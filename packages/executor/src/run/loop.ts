@@ -213,7 +213,7 @@ class Loop {
     for (const outcome of outcomes) {
       this.#messages.push(toToolMessage(outcome));
       this.#progress.outcomes.push(outcome);
-      outOfCalls ||= outcome.code === 'budget.calls' && outcome.kind !== 'failed';
+      outOfCalls ||= outcome.code === 'budget.used' && outcome.reason === 'calls' && outcome.kind !== 'failed';
     }
     if (pending.length > 0) {
       keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
@@ -257,5 +257,5 @@ class Loop {
 
 function outOfTokens({ name }: IdentifiedCall): Ending {
   const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;
-  return failure('cancelled', { code: 'budget.tokens', message });
+  return failure('cancelled', { code: 'budget.used', reason: 'tokens', message });
 }

@@ -491,7 +491,7 @@ test('under a budget of calls, nested ones are paid for in call order', async ()
     { budget: createBudget({ maxCalls: 3 }) },
   );
   const { outcomes } = await result;
-  expect(outcomes.map(({ value, code }) => code ?? value)).toEqual(['ok', null, 'budget.calls']);
+  expect(outcomes.map(({ value, code }) => code ?? value)).toEqual(['ok', null, 'budget.used']);
 });
 
 test('an id that is made is none that the message has', async () => {
@@ -630,7 +630,7 @@ test('calls behind the limit of a budget are refused in call order, and the run 
   gate.open('a');
   const { status, outcomes } = await result;
   expect(status).toBe('budget');
-  expect(outcomes.map(({ kind, code }) => code ?? kind)).toEqual(['ok', 'budget.calls', 'budget.calls']);
+  expect(outcomes.map(({ kind, code }) => code ?? kind)).toEqual(['ok', 'budget.used', 'budget.used']);
   expect(budget.used.calls).toBe(1);
 });
 

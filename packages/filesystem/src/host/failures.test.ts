@@ -175,7 +175,7 @@ test('file.undo_failed: nothing is lost if the folder is removed during a commit
   expect(contents).toContain(`file 644 ${Buffer.from('precious').toString('base64')}`);
 });
 
-test('file.cleanup_failed: a completed commit reports that it cannot clean up', async () => {
+test('file.write_failed: cleanup: a completed commit reports that it cannot clean up', async () => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), 'old');
   const call = openHost(
@@ -184,7 +184,7 @@ test('file.cleanup_failed: a completed commit reports that it cannot clean up', 
   ).begin('c1');
   await call.view.write('a.txt', 'new');
   await call.prepare();
-  await expect(call.commit()).rejects.toMatchObject({ code: 'file.cleanup_failed' });
+  await expect(call.commit()).rejects.toMatchObject({ code: 'file.write_failed', reason: 'cleanup' });
   expect(await promises.readFile(join(folder.path, 'a.txt'), 'utf8')).toBe('new');
 });
 

@@ -123,14 +123,14 @@ describe.each(scenarios)('one system call fails in $name', ({ stage, disks }) =>
             // The failed step was optional.
             expect({ ...what, tree }).toEqual({ ...what, tree: expected.after });
             break;
-          case 'file.cleanup_failed':
+          case 'file.write_failed':
             // Complete or not at all, with leftovers or an unclosed handle.
             expect([expected.before, expected.after]).toContainEqual(withoutTemporaries(tree));
             break;
           default:
             expect({ ...what, tree }).toEqual({ ...what, tree: expected.before });
         }
-        expect([undefined, 'file.cleanup_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
+        expect([undefined, 'file.write_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
       }
       expect(outcomes.get('file.write_failed')).toBeGreaterThan(40 / stride);
     },

@@ -41,7 +41,8 @@ export function undoFailed(causes: readonly unknown[]): HoldfastError {
 
 /** `causes`: the error that led to the cleanup, if any, and those of the cleanup. */
 export function cleanupFailed(causes: readonly unknown[]): HoldfastError {
-  return new HoldfastError('file.cleanup_failed', 'Cannot remove temporary files named `.holdfast-*`.', {
+  return new HoldfastError('file.write_failed', 'Cannot remove temporary files named `.holdfast-*`.', {
+    data: { reason: 'cleanup' },
     cause: new AggregateError(causes),
   });
 }

@@ -28,7 +28,7 @@ export interface HookAnswer {
 /** A coding agent, as far as its hooks go. */
 export interface Agent {
   readonly name: string;
-  /** @throws HoldfastError `guard.hook.invalid` for what this agent does not send. */
+  /** @throws HoldfastError `guard.failed` for what this agent does not send. */
   readHook(text: string): HookInput;
   /** Translates a verdict for this agent. */
   answer(verdict: GuardVerdict, call: GuardedCall): HookAnswer;
@@ -63,7 +63,7 @@ export function readFields(agent: string, text: string): JsonObject {
   return parsed.value as JsonObject;
 }
 
-/** @throws HoldfastError `guard.hook.invalid` unless the field is text, and not empty. */
+/** @throws HoldfastError `guard.failed` unless the field is text, and not empty. */
 export function textField(agent: string, fields: JsonObject, name: string): string {
   const value = optionalText(fields, name);
   if (value === undefined || value === '') throw invalid(agent, `\`${name}\` must be text`);
@@ -82,7 +82,7 @@ export function readPrompt(fields: JsonObject): HookEvent {
 }
 
 export function invalid(agent: string, problem: string): HoldfastError {
-  return new HoldfastError('guard.hook.invalid', `The hook input of ${agent} cannot be read: ${problem}.`, {
+  return new HoldfastError('guard.failed', `The hook input of ${agent} cannot be read: ${problem}.`, {
     data: { agent },
   });
 }

@@ -177,7 +177,7 @@ class SessionGuard implements ReleasingGuard {
     if (open === undefined) return { type: 'ended', ending: findEnding(session, decided.callId) };
     if (open.start?.interrupted !== true) {
       const reason = `\`${call.name}\` is already running under this call id.`;
-      return { type: 'deny', code: 'call.under_way', reason };
+      return { type: 'deny', code: 'work.under_way', reason };
     }
     const ended = await settleToolCall(decided.callId, unreported, this.#optionsFor(toCall(decided)));
     return { type: 'ended', ending: toEnding(ended) };

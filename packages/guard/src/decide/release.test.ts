@@ -32,7 +32,7 @@ test('a call is released once: the second time it is running, and then it has en
   const { guard } = world();
   expect(await guard.before(call('1'))).toEqual({ type: 'allow' });
   const both = await Promise.all([guard.release(call('1')), guard.release(call('1'))]);
-  expect(both).toMatchObject([{ type: 'allow' }, { type: 'deny', code: 'call.under_way' }]);
+  expect(both).toMatchObject([{ type: 'allow' }, { type: 'deny', code: 'work.under_way' }]);
   await guard.after(call('1'), { ok: true, value: 'paid' });
   const ended = { type: 'ended', ending: { kind: 'ok', value: 'paid' } };
   expect(await guard.release(call('1'))).toMatchObject(ended);

@@ -101,7 +101,8 @@ test('standard error is printed, and becomes the error message on a non-zero exi
   const processes = { print: (text: string) => void told.push(text) };
   expect(await call(project, { input: { text: '0' }, processes })).toEqual({ value: 1 });
   expect(await call(project, { input: { text: '3' }, processes })).toEqual({
-    code: 'tool.command.failed',
+    code: 'tool.failed',
+    reason: 'exit_code',
     message: 'working',
   });
   expect(told).toEqual(['working\n', 'working\n']);
@@ -115,7 +116,7 @@ test.each([
   ['a path of the host', 'echo "$0: /etc/secret/place is gone" >&2; exit 1', 'count.sh: place is gone'],
 ])('an error text that is %s is cleaned for the model', async (_, script, message) => {
   await using project = await createScript(script);
-  expect(await call(project)).toEqual({ code: 'tool.command.failed', message });
+  expect(await call(project)).toEqual({ code: 'tool.failed', reason: 'exit_code', message });
 });
 
 test('a long error is cut to its end', async () => {
@@ -160,7 +161,8 @@ test('a program that is not on the PATH is reported on the call; the current fol
   try {
     vi.stubEnv('PATH', `:.:${process.env['PATH']}`);
     expect(await call(project)).toEqual({
-      code: 'tool.command.missing',
+      code: 'tool.process.not_started',
+      reason: 'command',
       message: '`count` needs the program `count-for-this-test`, which is not on the PATH: install it.',
     });
     vi.stubEnv('PATH', `${project.root}:${process.env['PATH']}`);
@@ -172,7 +174,7 @@ test('a program that is not on the PATH is reported on the call; the current fol
 
 test('too much output kills it', async () => {
   await using project = await createScript('yes | head -c 4194305; sleep 600');
-  expect(await call(project)).toMatchObject({ code: 'tool.message.too_large' });
+  expect(await call(project)).toMatchObject({ code: 'tool.request.invalid', reason: 'too_large' });
 });
 
 test('too much standard error kills it', async () => {
@@ -382,7 +384,10 @@ test('a program whose folder contains hidden data is not shown', async () => {
 test('without a sandbox, no weaker isolation is used', async () => {
   vi.stubEnv('PATH', '/nowhere');
   await using project = await createScript('touch "$(dirname "$0")/ran"; echo 1');
-  expect(await call(project, { isolation: 'sandbox' })).toMatchObject({ code: 'tool.isolation.unavailable' });
+  expect(await call(project, { isolation: 'sandbox' })).toMatchObject({
+    code: 'tool.process.not_started',
+    reason: 'isolation',
+  });
   expect(readdirSync(project.plugins)).not.toContain('ran');
 });
 

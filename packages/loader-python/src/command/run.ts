@@ -20,7 +20,7 @@ export async function prepareCommand(tool: PinnedTool, input: Json): Promise<Pro
   const place = isOwnFile(program) ? toPlace(program) : findProgram(program);
   if (place === undefined) {
     const message = `\`${tool.metadata.name}\` needs the program \`${program}\`, which is not on the PATH: install it.`;
-    throw new HoldfastError('tool.command.missing', message, { data: { program } });
+    throw new HoldfastError('tool.process.not_started', message, { data: { reason: 'command', program } });
   }
   return {
     command: [place, ...parameters.map(toPlace)],
@@ -51,8 +51,8 @@ export function readOutput(output: Uint8Array): ProgramAnswer {
 function describeFailure({ metadata: { name }, entry }: PinnedTool, { code, lastWords }: ProgramExit): HoldfastError {
   const text = toErrorText(lastWords, dirname(entry), 'end');
   return new HoldfastError(
-    'tool.command.failed',
+    'tool.failed',
     text === '' ? `\`${name}\` ended with exit code ${code} and wrote nothing to standard error.` : text,
-    { data: { exitCode: code } },
+    { data: { reason: 'exit_code', exitCode: code } },
   );
 }

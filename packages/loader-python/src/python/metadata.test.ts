@@ -362,7 +362,10 @@ test.each([
   }
   vi.stubEnv('PATH', join(project.root, 'bin'));
   const { files, diagnostics } = await scanFolder(project.plugins);
-  expect(codesOf({ diagnostics })).toEqual(['b.py tool.python.unavailable', 'z.py tool.python.unavailable']);
+  expect(codesOf({ diagnostics })).toEqual([
+    'b.py tool.process.not_started: python',
+    'z.py tool.process.not_started: python',
+  ]);
   expect(diagnostics[0]?.message).toContain(reason);
   expect(files.map(({ type, file }) => `${type} ${file}`)).toEqual([
     'tool a.mjs',

@@ -95,7 +95,7 @@ function toFinding(reading: Exclude<PythonReading, PythonFile>): Finding {
     case 'unavailable': {
       const message = `Reading the file requires Python, and ${reading.reason}.`;
       const hint = 'Install Python 3.8 or later, so that `python3` is on the PATH.';
-      return { code: 'tool.python.unavailable', message, hint };
+      return { code: 'tool.process.not_started', reason: 'python', message, hint };
     }
     case 'encoding': {
       const message = `The file declares the encoding \`${reading.encoding}\`.`;

@@ -355,7 +355,10 @@ if __name__ == '__main__': raise ValueError('not a program')`;
   });
 
   test('too much output or printed text kills it', async () => {
-    expect(await run('def work(): return "x" * 5000000')).toMatchObject({ code: 'tool.message.too_large' });
+    expect(await run('def work(): return "x" * 5000000')).toMatchObject({
+      code: 'tool.request.invalid',
+      reason: 'too_large',
+    });
     expect(await run('def work():\n  while True: print("x" * 100000)')).toMatchObject({
       code: 'tool.process.lost',
       reason: 'flood',
@@ -494,7 +497,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     vi.stubEnv('PATH', '/nowhere');
     const { tools, diagnostics, close } = await loadTools(project.plugins, { lock: project.lock });
     expect(codesOf({ diagnostics })).toEqual([]);
-    expect(await callTool(tools[0], {})).toMatchObject({ code: 'tool.python.unavailable' });
+    expect(await callTool(tools[0], {})).toMatchObject({ code: 'tool.process.not_started', reason: 'python' });
     vi.stubEnv('PATH', pythonPath);
     expect(await callTool(tools[0], {})).toEqual({ value: ['pack', 'packthird', 'late'] });
     await close();

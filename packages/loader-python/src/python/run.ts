@@ -28,7 +28,9 @@ export function createPythonCalls(): PythonCalls {
   async function find({ metadata: { name } }: PinnedTool): Promise<PythonPlace> {
     const state = known ?? (await findPython());
     if (!state.available) {
-      throw new HoldfastError('tool.python.unavailable', `\`${name}\` requires Python, and ${state.reason}.`);
+      throw new HoldfastError('tool.process.not_started', `\`${name}\` requires Python, and ${state.reason}.`, {
+        data: { reason: 'python' },
+      });
     }
     known = state;
     return state;

@@ -77,7 +77,7 @@ export async function run(input, context) {
     missing: 'file.missing',
     noContent: 'no content',
     surrogate: null,
-    large: 'tool.message.too_large',
+    large: 'tool.request.invalid',
     unfit: 'arguments.invalid',
     many: 200,
     other: 'ok',

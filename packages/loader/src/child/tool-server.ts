@@ -127,7 +127,7 @@ export class ToolServer {
     this.#send({ type: 'restless', call });
   }
 
-  /** @throws HoldfastError `tool.message.too_large` */
+  /** @throws HoldfastError `tool.request.invalid` */
   #send(message: ChildMessage, body?: Uint8Array): void {
     const json = JSON.stringify(message);
     const { maxJsonBytes, maxBodyBytes } = childLimits;
@@ -135,7 +135,7 @@ export class ToolServer {
     const bytes = json.length * 3 <= maxJsonBytes ? 0 : Buffer.byteLength(json);
     if (bytes > maxJsonBytes || (body?.byteLength ?? 0) > maxBodyBytes) {
       const message = `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, per message.`;
-      throw new HoldfastError('tool.message.too_large', message);
+      throw new HoldfastError('tool.request.invalid', message, { data: { reason: 'too_large' } });
     }
     this.#channel.send(encodeFrame(json, body));
   }

@@ -26,7 +26,7 @@ export async function findSandbox(path: string = process.env['PATH'] ?? ''): Pro
 
 /**
  * Creates a function that looks for `bwrap` on first use and returns its path. `path` default: `PATH`. The function
- * throws HoldfastError `tool.isolation.unavailable` if the machine has no sandbox.
+ * throws HoldfastError `tool.process.not_started` if the machine has no sandbox.
  */
 export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promise<string> {
   let sandbox: Promise<SandboxState> | undefined;
@@ -35,7 +35,7 @@ export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promis
     const state = await sandbox;
     if (state.available) return state.program;
     const message = `\`${name}\` requires a sandbox, which this machine does not have. ${state.reason}`;
-    throw new HoldfastError('tool.isolation.unavailable', message);
+    throw new HoldfastError('tool.process.not_started', message, { data: { reason: 'isolation' } });
   };
 }
 

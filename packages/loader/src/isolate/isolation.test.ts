@@ -328,7 +328,7 @@ test.for(rows)('$tier: a tool that $what fails only its own call', async ({ tier
   // Without a sandbox, such a tool does not run at all, not even in a weaker tier.
   if (tier === 'sandbox' && !sandbox.available) {
     const refused = runner.run(writeTool("export function run() { return 'ran'; }"), {}, context);
-    await expect(refused).rejects.toMatchObject({ code: 'tool.isolation.unavailable' });
+    await expect(refused).rejects.toMatchObject({ code: 'tool.process.not_started', reason: 'isolation' });
     skip(`The sandbox cannot be tried here. ${sandbox.reason}`);
   }
   await attempts[harm]({

@@ -106,7 +106,7 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown
     case 'flooded': {
       if (end.by === 'text') throw processLost(tool, 'flood', 'printed too much text');
       const message = `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`;
-      throw new HoldfastError('tool.message.too_large', message);
+      throw new HoldfastError('tool.request.invalid', message, { data: { reason: 'too_large' } });
     }
     default:
       return end satisfies never;

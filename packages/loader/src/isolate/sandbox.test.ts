@@ -44,7 +44,8 @@ test('without `bwrap`, no tool runs, and the message says what to do', async () 
   const tool = writeTool('export function run(input, { progress }) { progress("in"); }');
   const context = testContext();
   await expect(runner(testFolder()).run(tool, {}, context)).rejects.toMatchObject({
-    code: 'tool.isolation.unavailable',
+    code: 'tool.process.not_started',
+    reason: 'isolation',
     message: expect.stringContaining(onLinux ? 'install the package `bubblewrap`' : 'only for Linux'),
   });
   expect(context.told).toEqual([]);
@@ -55,7 +56,8 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const path = fakePath('echo "bwrap: No permissions to create new namespace" >&2\nexit 1');
     await expect(runner(path).run(writeTool(''), {}, testContext())).rejects.toMatchObject({
-      code: 'tool.isolation.unavailable',
+      code: 'tool.process.not_started',
+      reason: 'isolation',
       message: expect.stringContaining('No permissions to create new namespace'),
     });
   },

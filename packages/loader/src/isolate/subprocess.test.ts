@@ -65,7 +65,7 @@ export function run({ kind }) { return kinds[kind](); }`);
   expect(() => JSON.stringify(unfit)).toThrow('`a.b` is of type bigint');
   const unreadable = await call('unreadable');
   expect(() => JSON.stringify(unreadable)).toThrow('not a plain object');
-  await expect(call('large')).rejects.toMatchObject({ code: 'tool.message.too_large' });
+  await expect(call('large')).rejects.toMatchObject({ code: 'tool.request.invalid', reason: 'too_large' });
   await expect(call('error')).rejects.toMatchObject({ name: 'RangeError', message: 'too far' });
   const coded = await call('coded').catch((thrown: unknown) => thrown);
   expect(coded).toBeInstanceOf(HoldfastError);

@@ -29,7 +29,7 @@ export interface SandboxRunnerOptions extends RemoteRunnerOptions {
 
 /**
  * Runs each tool like `createSubprocessRunner`, within a bubblewrap sandbox: without network, and with read-only access to the system's
- * programs and the tool's own project only. On a machine without a sandbox, every call fails with `tool.isolation.unavailable`.
+ * programs and the tool's own project only. On a machine without a sandbox, every call fails with `tool.process.not_started`.
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const findSandbox = createSandboxFinder(options.path);

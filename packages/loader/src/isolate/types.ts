@@ -8,7 +8,7 @@ export interface ToolRunner {
    *
    * Rejects with the function's error, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`;
    * outside this process also `tool.process.lost`, `tool.process.not_started`,
-   * `tool.process.lost`, `tool.isolation.unavailable`; for another language also with the errors of that language.
+   * `tool.process.lost`, `tool.process.not_started`; for another language also with the errors of that language.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
   /**

@@ -171,7 +171,10 @@ test('strict is passed to the scan', async () => {
 });
 
 test('a missing folder', async () => {
-  await expect(loadTools(join(folder, 'none'))).rejects.toMatchObject({ code: 'tools.folder.missing' });
+  await expect(loadTools(join(folder, 'none'))).rejects.toMatchObject({
+    code: 'tools.folder.unreadable',
+    reason: 'missing',
+  });
 });
 
 const places = {

@@ -46,7 +46,7 @@ export interface LoadedTools {
  * Creates tools from the verified files of a folder. A file is imported on its tool's first call, into its own process
  * unless `isolation` says otherwise. Refused files are listed in the diagnostics.
  *
- * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock
+ * @throws HoldfastError `tools.folder.unreadable`; with a lock
  * also `tools.lock.missing`, `tools.lock.invalid`.
  */
 export function loadTools(directory: string, options: LoadToolsOptions = {}): Promise<LoadedTools> {

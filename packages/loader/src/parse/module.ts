@@ -142,7 +142,8 @@ async function parseApart(name: string, source: string): Promise<RawParse | unde
         // A failed start says nothing about the file.
         else if (child.pid === undefined)
           reject(
-            new HoldfastError('loader.parser.unavailable', 'Cannot start a process to parse a large tool file.', {
+            new HoldfastError('tool.process.not_started', 'Cannot start a process to parse a large tool file.', {
+              data: { reason: 'parser' },
               cause: error,
             }),
           );

@@ -40,7 +40,7 @@ export interface LockComparison {
    * Locks the compared state: keeps the bytes read then, and writes the lock. Default: every tool of the folder. Tools that are gone
    * leave the lock; refused ones keep their entry. Copies outside the lock are removed after 30 days without use.
    *
-   * @throws HoldfastError `tools.lock.invalid`, `tool.copy.unwritable`, and for the lock the errors of
+   * @throws HoldfastError `tools.lock.invalid`, `tool.file.import_failed`, and for the lock the errors of
    * `compareLock`.
    */
   accept(names?: readonly string[]): Promise<void>;

@@ -22,9 +22,9 @@ export interface Pin {
 
 /** The copies of pinned files: `.holdfast/<name>/<digest>/files/<path>` in the root of the project. */
 export interface PinnedCopies {
-  /** Writes the copy unless it exists; returns true if written. @throws HoldfastError `tool.copy.unwritable`. */
+  /** Writes the copy unless it exists; returns true if written. @throws HoldfastError `tool.file.import_failed`. */
   keep(closure: Closure): Promise<boolean>;
-  /** Replaces a damaged or missing copy. @throws HoldfastError `tool.copy.unwritable`. */
+  /** Replaces a damaged or missing copy. @throws HoldfastError `tool.file.import_failed`. */
   replace(closure: Closure): Promise<void>;
   /** Removes the copy as far as possible. */
   remove(digest: string): Promise<void>;
@@ -277,9 +277,15 @@ async function guard(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     throw new HoldfastError(
-      'tool.copy.unwritable',
+      'tool.file.import_failed',
       `Cannot write the pinned copy of a tool to \`.holdfast\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
-      { data: { hint: 'Make the folder writable, or load the tools once in a writable copy of the project.' }, cause },
+      {
+        data: {
+          reason: 'copy',
+          hint: 'Make the folder writable, or load the tools once in a writable copy of the project.',
+        },
+        cause,
+      },
     );
   }
 }

@@ -52,7 +52,7 @@ export interface FolderPins {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @throws HoldfastError `tools.folder.missing`, `tools.lock.invalid`. */
+/** @throws HoldfastError `tools.folder.unreadable`, `tools.lock.invalid`. */
 export async function findLockPlace(directory: string, lock: string): Promise<LockPlace> {
   const path = resolve(lock);
   const root = await findReal(dirname(path));
@@ -114,13 +114,16 @@ export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Pro
   return { type: 'read', current: { scanned, closure, tool: toLockedTool(scanned.metadata, closure), warnings } };
 }
 
-/** The folder without symlinks. @throws HoldfastError `tools.folder.missing`. */
+/** The folder without symlinks. @throws HoldfastError `tools.folder.unreadable`. */
 async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {
     const message = `The folder \`${path}\` does not exist: create it, or pass another one.`;
-    throw new HoldfastError('tools.folder.missing', message, { data: { directory: path }, cause });
+    throw new HoldfastError('tools.folder.unreadable', message, {
+      data: { reason: 'missing', directory: path },
+      cause,
+    });
   }
 }
 
@@ -131,7 +134,7 @@ const broken = /^tool\.(?:import\.invalid: (?:missing|unreadable|package)$|file\
  * Scans a folder and follows the imports of its valid files: a file with a missing, unreadable or invalid import is refused. A missing
  * package is a warning, because it may be installed later, and an error under `strict`. Nothing runs.
  *
- * @throws HoldfastError `tools.folder.missing`.
+ * @throws HoldfastError `tools.folder.unreadable`.
  */
 export async function followImports(
   directory: string,

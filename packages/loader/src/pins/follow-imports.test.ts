@@ -71,5 +71,8 @@ test('findings of the scan are kept, in file order', async () => {
 test('a removed folder', async () => {
   await using project = await createProject({ 'plugins/tool.mjs': toolFile('tool') });
   const scan = await scanFolder(project.plugins);
-  await expect(followImports(`${project.plugins}-gone`, scan)).rejects.toMatchObject({ code: 'tools.folder.missing' });
+  await expect(followImports(`${project.plugins}-gone`, scan)).rejects.toMatchObject({
+    code: 'tools.folder.unreadable',
+    reason: 'missing',
+  });
 });

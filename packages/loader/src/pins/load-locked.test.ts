@@ -68,7 +68,7 @@ test('an unlocked tool is refused; one that is only in the lock is reported', as
   expect(loaded.tools.map(({ name }) => name)).toEqual(['greet']);
   expect(loaded.diagnostics).toMatchObject([
     { code: 'tool.lock.unpinned', file: 'later.mjs', severity: 'error' },
-    { code: 'tool.lock.gone', file: 'plain.mjs', severity: 'warning' },
+    { code: 'tool.lock.changed', reason: 'gone', file: 'plain.mjs', severity: 'warning' },
   ]);
 });
 
@@ -197,9 +197,12 @@ test('a folder of copies that is a symlink is not used', async () => {
   const { tools } = await project.load();
   await rename(join(project.root, '.holdfast'), join(project.root, 'moved'));
   await project.link('.holdfast', 'moved');
-  expect(await callTool(tools[0])).toBe('threw tool.copy.unwritable');
+  expect(await callTool(tools[0])).toBe('threw tool.file.import_failed');
   await project.remove('moved/tools');
-  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.copy.unwritable', 'plain.mjs tool.copy.unwritable']);
+  expect(codesOf(await project.load())).toEqual([
+    'greet.mjs tool.file.import_failed: copy',
+    'plain.mjs tool.file.import_failed: copy',
+  ]);
 });
 
 test('without a writable folder, only tools with existing copies are loaded', async () => {
@@ -209,8 +212,11 @@ test('without a writable folder, only tools with existing copies are loaded', as
   await project.write('.holdfast', 'a file, as in a folder that cannot be written');
   const loaded = await project.load();
   expect(loaded.tools).toEqual([]);
-  expect(codesOf(loaded)).toEqual(['greet.mjs tool.copy.unwritable', 'plain.mjs tool.copy.unwritable']);
-  await expect(project.accept()).rejects.toMatchObject({ code: 'tool.copy.unwritable' });
+  expect(codesOf(loaded)).toEqual([
+    'greet.mjs tool.file.import_failed: copy',
+    'plain.mjs tool.file.import_failed: copy',
+  ]);
+  await expect(project.accept()).rejects.toMatchObject({ code: 'tool.file.import_failed', reason: 'copy' });
 });
 
 test('concurrent loads share a copy, even if each finds none', async () => {

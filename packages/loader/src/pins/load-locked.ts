@@ -27,7 +27,7 @@ export interface ReadyTool {
   readonly pin: LockedTool;
   /** SHA-256 in hexadecimal of the file to import. */
   readonly fileDigest: string;
-  /** Ensures that the copy contains the pinned bytes. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
+  /** Ensures that the copy contains the pinned bytes. @throws HoldfastError `tool.file.changed`, `tool.file.import_failed`. */
   prepare(): Promise<void>;
   /** See `EnvironmentRequest`. */
   findDigest(): string;
@@ -75,7 +75,7 @@ export async function loadLocked(
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
   // A missing tool has no file to check.
   const isAsLocked = folder.diagnostics.every(
-    ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
+    ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.changed',
   );
   if (scanned !== undefined && isAsLocked) {
     const found = { tools: current.values(), warnings: folder.diagnostics, scanned };
@@ -142,7 +142,7 @@ function findProblem(
 function describeGone(name: string, file: string): Diagnostic {
   const message = `\`${name}\` is locked, but no file of the folder contains it.`;
   const hint = `Restore the file, or remove it from the lock with \`holdfast lock --accept ${name}\`.`;
-  return toDiagnostic({ severity: 'warning', code: 'tool.lock.gone', message, hint }, { file });
+  return toDiagnostic({ severity: 'warning', code: 'tool.lock.changed', reason: 'gone', message, hint }, { file });
 }
 
 async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {

@@ -183,7 +183,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
   ],
   ['a missing import', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.invalid: missing']],
   ['a tool more', (project) => project.write('plugins/later.mjs', toolFile('later')), ['later.mjs tool.lock.unpinned']],
-  ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.gone']],
+  ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.changed: gone']],
   [
     'a package',
     (project) =>

@@ -45,9 +45,13 @@ function compareFields(definition: string, before: JsonObject, after: JsonObject
   return fields.map(({ name: field, ...change }) => ({ definition, field, ...change }));
 }
 
-/** The error code for a plugin or pack that differs from the lock. */
-export function lockCode(kind: 'plugin' | 'pack', state: 'new' | 'changed'): string {
-  return kind === 'pack' ? `pack.lock.${state}` : `plugin.lock.${state}`;
+/** Reasons of `plugin.lock.changed`. A plugin that differs has none. */
+export type LockReason = 'new' | 'pack' | 'pack_new';
+
+/** The reason of a plugin or pack that differs from the lock. */
+export function lockReason(kind: 'plugin' | 'pack', state: 'new' | 'changed'): LockReason | undefined {
+  if (kind === 'pack') return state === 'new' ? 'pack_new' : 'pack';
+  return state === 'new' ? 'new' : undefined;
 }
 
 const mostTold = 5;

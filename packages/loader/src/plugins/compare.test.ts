@@ -328,17 +328,20 @@ test.each<{ now: readonly PluginDefinitions[]; reason?: string; code: string; sa
   },
   {
     now: [definitionsOf(makePack({ strict: { most: 2 } }))],
-    code: 'pack.lock.changed',
+    code: 'plugin.lock.changed',
+    reason: 'pack',
     says: '(pack:git-safety: preset strict)',
   },
   {
     now: [{ ...describe(), id: 'plugin:hg', name: 'hg' }],
-    code: 'plugin.lock.new',
+    code: 'plugin.lock.changed',
+    reason: 'new',
     says: '`holdfast lock --check --accept plugin:hg`; run that without `--check`',
   },
   {
     now: [{ ...pack, id: 'pack:other', name: 'other' }],
-    code: 'pack.lock.new',
+    code: 'plugin.lock.changed',
+    reason: 'pack_new',
     says: 'The pack `other` is not in the lock',
   },
 ])('$code: $says', async ({ now, code, says }) => {
@@ -365,7 +368,7 @@ test('each is compared with the same snapshot of the lock', async () => {
   expect(all.map((one) => findDefinitionProblem(one)?.code)).toEqual([
     undefined,
     'plugin.lock.changed',
-    'pack.lock.new',
+    'plugin.lock.changed',
   ]);
   await project.write('holdfast.lock', '{');
   expect(() => readDefinitionLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));

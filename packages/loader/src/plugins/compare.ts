@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { toReason } from '@holdfast/core/internal';
 import type { LockState } from '../pins/compare.ts';
 import { readLock, writeLock } from '../pins/lock-file.ts';
 import type { LockedDefinitions, LockedPlugins } from '../pins/locked-definitions.ts';
 import { makeVisible } from '../text/hidden-text.ts';
-import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges, lockCode } from './changes.ts';
+import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges, lockReason } from './changes.ts';
 import type { DefinitionSource, PluginDefinitions } from './definitions.ts';
 
 /** The state of a plugin or pack relative to the lock. */
@@ -35,8 +36,8 @@ export interface DefinitionLock {
   /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
   compare(current: PluginDefinitions): ComparedPlugin;
   /**
-   * Returns the error if a file must not be imported, because it is not locked for its package (`plugin.lock.new`,
-   * `plugin.lock.changed`, `pack.lock.new`, `pack.lock.changed`). `undefined`: it may run, and its declarations are
+   * Returns the error if a file must not be imported, because it is not locked for its package (`plugin.lock.changed`,
+   * `plugin.lock.changed`). `undefined`: it may run, and its declarations are
    * compared afterwards; also if the lock does not cover plugins and packs.
    */
   findImportProblem(file: FileToImport): HoldfastError | undefined;
@@ -157,8 +158,8 @@ function comparePlugin(
 }
 
 /**
- * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.new`, `pack.lock.new`) or differs from the
- * lock (`plugin.lock.changed`, `pack.lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
+ * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.changed`) or differs from the
+ * lock (`plugin.lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
  */
 export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
   const look = `review it with \`holdfast lock --check --accept ${id}\`; run that without \`--check\` to lock it`;
@@ -173,7 +174,9 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
       const how =
         state === 'new' ? 'is not in the lock' : `differs from the lock (${describeDefinitionChanges(changes)})`;
       const message = `The ${kind} \`${name}\` ${how}: ${look}.`;
-      return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: name } });
+      return new HoldfastError('plugin.lock.changed', message, {
+        data: { ...toReason({ reason: lockReason(kind, state) }), [kind]: name },
+      });
     }
     default:
       return state satisfies never;
@@ -193,7 +196,9 @@ function findImportProblem({ kind, entry, source }: FileToImport, locked: Locked
   const [first] = known;
   const refuse = (state: 'new' | 'changed', problem: string, accept = ''): HoldfastError => {
     const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, so its code was not run. \`holdfast lock --check${accept}\` runs it and shows its declarations; without \`--check\` it also locks them.`;
-    return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: makeVisible(entry) } });
+    return new HoldfastError('plugin.lock.changed', message, {
+      data: { ...toReason({ reason: lockReason(kind, state) }), [kind]: makeVisible(entry) },
+    });
   };
   if (first === undefined) return refuse('new', 'is not in the lock');
   // Any entry without a package may be for this path.

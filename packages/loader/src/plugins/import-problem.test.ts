@@ -35,13 +35,13 @@ test.each<readonly [code: string, says: string, file: FileToImport]>([
   // The file of another plugin at its own path.
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('b') })],
   [
-    'pack.lock.changed',
+    'plugin.lock.changed',
     '--accept pack:git-safety',
     { kind: 'pack', entry: '@acme/git', source: { ...source, digest: digest('c') } },
   ],
-  ['plugin.lock.new', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
+  ['plugin.lock.changed', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
   ['plugin.lock.changed', '`./own.ts` does not match any locked file', plugin('./own.ts', { digest: digest('a') })],
-  ['pack.lock.new', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
+  ['plugin.lock.changed', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { package: '@acme/git', version: '1.0.0' })],
 ])('%s: %s', async (code, says, file) => {
   await using project = await createProject();
@@ -59,5 +59,8 @@ test('a lock without plugins and packs allows any import', async () => {
   await compareDefinitions([git], project).accept();
   await compareDefinitions([], project).accept(['plugin:git']);
   // An empty list of plugins counts.
-  expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({ code: 'plugin.lock.new' });
+  expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({
+    code: 'plugin.lock.changed',
+    reason: 'new',
+  });
 });

@@ -143,9 +143,10 @@ test.each<{ title: string; setup: (() => PluginContributions) | undefined; confi
   { title: 'of the wrong type', setup: () => ({}), config: { word: 1 } },
   { title: 'that it does not know', setup: () => ({}), config: { words: 'main' } },
   { title: 'where it has none', setup: undefined, config: { word: 'main' } },
-])('plugin.config.invalid: options $title', async ({ setup, config }) => {
+])('plugin.invalid: config: options $title', async ({ setup, config }) => {
   await expect(loadPlugin(plugin({}, setup), { config })).rejects.toMatchObject({
-    code: 'plugin.config.invalid',
+    code: 'plugin.invalid',
+    reason: 'config',
     message: expect.stringContaining('Invalid options for the plugin `git`'),
   });
 });
@@ -194,8 +195,18 @@ test('plugin.failed: an invalid options schema', async () => {
 test.each<{ title: string; toUrl: (project: TestProject) => unknown; reason?: string; code: string }>([
   { title: 'a path', toUrl: ({ plugins }) => plugins, code: 'plugin.invalid' },
   { title: 'another place', toUrl: () => new URL('https://example.com/tools/'), code: 'plugin.invalid' },
-  { title: 'what is not there', toUrl: (project) => urlOf(project, 'nowhere/'), code: 'tools.folder.missing' },
-  { title: 'a file', toUrl: (project) => urlOf(project, 'plugins/a.mjs'), code: 'tools.folder.not_directory' },
+  {
+    title: 'what is not there',
+    toUrl: (project) => urlOf(project, 'nowhere/'),
+    code: 'tools.folder.unreadable',
+    reason: 'missing',
+  },
+  {
+    title: 'a file',
+    toUrl: (project) => urlOf(project, 'plugins/a.mjs'),
+    code: 'tools.folder.unreadable',
+    reason: 'not_directory',
+  },
 ])('a folder that is $title: $code', async ({ toUrl, code }) => {
   await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
   const folders = [urlOf(project, 'plugins/'), toUrl(project) as URL];

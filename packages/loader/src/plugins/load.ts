@@ -40,7 +40,7 @@ export interface LoadedPlugin {
  * Resolves a plugin: calls its `setup` once, and loads the tools of its folders like `loadTools` without a lock. These
  * tools have the origin `plugin` with the digest of their file, which is part of the definitions.
  *
- * @throws HoldfastError `plugin.config.invalid`, `plugin.failed` (`setup` threw or returned an invalid value),
+ * @throws HoldfastError `plugin.invalid`, `plugin.failed` (`setup` threw or returned an invalid value),
  * `plugin.invalid`, and the `tools.folder.*` errors of `loadTools`.
  */
 export async function loadPlugin(
@@ -108,7 +108,7 @@ const kinds: Readonly<Record<keyof PluginContributions, true>> = {
 /**
  * The contributions of a plugin for these options, from its lists and its `setup`.
  *
- * @throws HoldfastError `plugin.config.invalid`, `plugin.failed`.
+ * @throws HoldfastError `plugin.invalid`, `plugin.failed`.
  */
 function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
   const options = readConfig(plugin, config);
@@ -125,8 +125,8 @@ function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
 
 function readConfig({ name, configSchema }: Plugin, config: JsonObject): unknown {
   const refuse = (problem: string): never => {
-    throw new HoldfastError('plugin.config.invalid', `Invalid options for the plugin \`${name}\`: ${problem}`, {
-      data: { plugin: name },
+    throw new HoldfastError('plugin.invalid', `Invalid options for the plugin \`${name}\`: ${problem}`, {
+      data: { reason: 'config', plugin: name },
     });
   };
   if (configSchema === undefined) return Object.keys(config).length === 0 ? {} : refuse('it takes none.');

@@ -778,13 +778,13 @@ test.skipIf(process.platform === 'win32')('a FIFO is refused without blocking', 
 });
 
 test.each([
-  { what: 'a missing folder', path: 'none', code: 'tools.folder.missing' },
-  { what: 'a file', path: 'file', code: 'tools.folder.not_directory' },
-  { what: 'a circle of symlinks', path: 'circle', code: 'tools.folder.unreadable' },
-])('$what as the tools folder fails with $code', async ({ path, code }) => {
+  { what: 'a missing folder', path: 'none', code: 'tools.folder.unreadable', reason: 'missing' },
+  { what: 'a file', path: 'file', code: 'tools.folder.unreadable', reason: 'not_directory' },
+  { what: 'a circle of symlinks', path: 'circle', code: 'tools.folder.unreadable', reason: 'refused' },
+])('$what as the tools folder fails: $reason', async ({ path, code, reason }) => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync('circle', join(folder, 'circle'));
-  await expect(scanFolder(join(folder, path))).rejects.toMatchObject({ code });
+  await expect(scanFolder(join(folder, path))).rejects.toMatchObject({ code, reason });
 });
 
 test('if no process can be started for a large file, the scan fails instead of blaming the file', async () => {
@@ -792,7 +792,10 @@ test('if no process can be started for a large file, the scan fails instead of b
   process.execPath = join(folder, 'no-such-node');
   try {
     const content = `${toolFile()}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];`;
-    await expect(scan({ 'subject.mjs': content })).rejects.toMatchObject({ code: 'loader.parser.unavailable' });
+    await expect(scan({ 'subject.mjs': content })).rejects.toMatchObject({
+      code: 'tool.process.not_started',
+      reason: 'parser',
+    });
   } finally {
     process.execPath = execPath;
   }

@@ -44,7 +44,7 @@ type Verified = Candidate & { readonly reading: Extract<MetadataReading, { type:
 /**
  * Reads and verifies every tool file of a folder without running any. A bad file does not affect the others.
  *
- * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
+ * @throws HoldfastError `tools.folder.unreadable`.
  */
 export async function scanFolder(directory: string, options: ScanFolderOptions = {}): Promise<FolderScan> {
   const { root, files, unreadable } = await listToolFiles(directory, options);

@@ -42,7 +42,7 @@ export interface ToolFileList {
  * languages that were not given; except names that start with `.` or `_`, tests (`*.test.*`, `*.spec.*`) and `*.d.ts`.
  * With `subfolders` also those of its folders, except folders that start with `.` or `_`, `node_modules`, and symlinks.
  *
- * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
+ * @throws HoldfastError `tools.folder.unreadable`.
  */
 export async function listToolFiles(
   directory: string,
@@ -89,9 +89,12 @@ async function readFolder(root: string, folder: string): Promise<Dirent[] | Find
   }
 }
 
+/** Reasons of `tools.folder.unreadable`. */
+type FolderReason = 'missing' | 'not_directory' | 'refused';
+
 function toFolderError(directory: string, cause: unknown): HoldfastError {
-  const toError = (problem: string, message: string): HoldfastError =>
-    new HoldfastError(`tools.folder.${problem}`, message, { data: { directory }, cause });
+  const toError = (reason: FolderReason, message: string): HoldfastError =>
+    new HoldfastError('tools.folder.unreadable', message, { data: { reason, directory }, cause });
   switch (codeOf(cause)) {
     case 'ENOENT':
       return toError('missing', `The tools folder \`${directory}\` does not exist: create it, or pass another one.`);
@@ -101,7 +104,7 @@ function toFolderError(directory: string, cause: unknown): HoldfastError {
         `\`${directory}\` is not a folder: pass the folder that contains the tool files.`,
       );
     default:
-      return toError('unreadable', `Cannot read the tools folder \`${directory}\`: check its permissions.`);
+      return toError('refused', `Cannot read the tools folder \`${directory}\`: check its permissions.`);
   }
 }
 

@@ -81,6 +81,6 @@ test('copies that cannot be written fail the call', async () => {
   const copies = await createWatchCopies(project.root);
   await project.write('.holdfast', 'no folder');
   const { runnable } = copies.hold(current);
-  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.copy.unwritable' });
+  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.file.import_failed', reason: 'copy' });
   await copies.close();
 });

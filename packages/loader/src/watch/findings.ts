@@ -1,5 +1,4 @@
-import { isHoldfastError } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { describeThrown, toProblem } from '@holdfast/core/internal';
 import { codeOf } from '../files/read-bounded.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 
@@ -20,9 +19,8 @@ export function describeBlindness(thrown: unknown): Diagnostic {
 
 /** Reports that the folder or its lock could not be read again. */
 export function describeFailure(thrown: unknown): Diagnostic {
-  const code = isHoldfastError(thrown) ? thrown.code : 'tools.folder.unreadable';
   const hint = 'The tools stay unchanged until this is fixed.';
-  return toDiagnostic({ code, message: describeThrown(thrown), hint }, place);
+  return toDiagnostic({ ...toProblem(thrown, { code: 'tools.folder.unreadable', reason: 'refused' }), hint }, place);
 }
 
 /** @param count - at least 1. */
@@ -30,5 +28,5 @@ export function describeRetained(count: number): Diagnostic {
   const versions = count === 1 ? '1 old version' : `${count} old versions`;
   const message = `This process keeps ${versions} of tools in memory: Node.js does not unload modules.`;
   const hint = 'Run tools that still change in a `worker` or a `subprocess`.';
-  return toDiagnostic({ severity: 'warning', code: 'tool.watch.retained', message, hint }, place);
+  return toDiagnostic({ severity: 'warning', code: 'tool.watch.failed', reason: 'retained', message, hint }, place);
 }

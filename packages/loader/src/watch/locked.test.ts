@@ -81,7 +81,9 @@ test('property: after any edits and locks, only locked tools are active', async 
         const loaded = await loadTools(project.plugins, { lock: project.lock, isolation: 'in-process' });
         const names = loaded.tools.map(({ name }) => name);
         expect([...inForce.keys()]).toEqual(expect.arrayContaining(names));
-        const keptFiles = watched.diagnostics.filter(({ code }) => code === 'tool.watch.kept').map((told) => told.file);
+        const keptFiles = watched.diagnostics
+          .filter(({ code }) => code === 'tool.watch.failed')
+          .map((told) => told.file);
         expect(inForce.size).toBe(names.length + keptFiles.length);
         kept += keptFiles.length;
       }

@@ -47,14 +47,14 @@ const steps: readonly Step[] = [
     name: 'a file that breaks keeps what it was',
     edit: { 'plugins/a.mjs': broken },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.file.invalid: syntax', 'a.mjs tool.watch.kept (warning)'],
+    codes: ['a.mjs tool.file.invalid: syntax', 'a.mjs tool.watch.failed: kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['a'] },
   },
   {
     name: 'an empty file, as of an editor that has only begun to write',
     edit: { 'plugins/a.mjs': '' },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.metadata.missing', 'a.mjs tool.watch.kept (warning)'],
+    codes: ['a.mjs tool.metadata.missing', 'a.mjs tool.watch.failed: kept (warning)'],
   },
   {
     name: 'a file that moves takes its tool along',
@@ -80,7 +80,7 @@ const steps: readonly Step[] = [
     answers: { a: 1, b: 2 },
     codes: [
       'a.mjs tool.invalid: name.duplicate',
-      'a.mjs tool.watch.kept (warning)',
+      'a.mjs tool.watch.failed: kept (warning)',
       'c.mjs tool.invalid: name.duplicate',
     ],
   },
@@ -115,7 +115,7 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = ;' },
     answers: { helped: 1 },
-    codes: ['_word.mjs tool.file.invalid: syntax', 'helped.mjs tool.watch.kept (warning)'],
+    codes: ['_word.mjs tool.file.invalid: syntax', 'helped.mjs tool.watch.failed: kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['helped'] },
   },
   {
@@ -123,13 +123,13 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': null },
     answers: { helped: 1 },
-    codes: ['helped.mjs tool.import.invalid: missing', 'helped.mjs tool.watch.kept (warning)'],
+    codes: ['helped.mjs tool.import.invalid: missing', 'helped.mjs tool.watch.failed: kept (warning)'],
   },
   {
     name: 'a new tool with a missing import is offered, as on load',
     edit: { 'plugins/helped.mjs': helped },
     answers: { a: 1, b: 2, helped: 'threw tool.file.import_failed' },
-    codes: ['helped.mjs tool.watch.unkept (warning)'],
+    codes: ['helped.mjs tool.watch.failed: unkept (warning)'],
   },
   {
     name: 'a broken import does not reserve a name that another file has taken',
@@ -140,7 +140,7 @@ const steps: readonly Step[] = [
       'plugins/helped.mjs': toolFile('other', { code: "import './_word.mjs';" }),
     },
     answers: { helped: 5, other: 'threw tool.file.import_failed' },
-    codes: ['helped.mjs tool.watch.unkept (warning)'],
+    codes: ['helped.mjs tool.watch.failed: unkept (warning)'],
   },
   {
     name: 'a new tool with a missing import does not take the name of a kept one',
@@ -148,7 +148,7 @@ const steps: readonly Step[] = [
     answers: { a: 1, b: 2 },
     codes: [
       'a.mjs tool.file.invalid: syntax',
-      'a.mjs tool.watch.kept (warning)',
+      'a.mjs tool.watch.failed: kept (warning)',
       'helped.mjs tool.import.invalid: missing',
     ],
   },
@@ -156,7 +156,7 @@ const steps: readonly Step[] = [
     name: 'a tool that cannot run from a copy runs in place, as on load',
     edit: { 'plugins/a.mjs': toolFile('a', { body: 'return typeof import.meta.url;' }) },
     answers: { a: 'string', b: 2 },
-    codes: ['a.mjs tool.watch.unkept (warning)'],
+    codes: ['a.mjs tool.watch.failed: unkept (warning)'],
   },
   {
     name: 'and does not keep its last version',
@@ -170,7 +170,7 @@ const steps: readonly Step[] = [
     locked: true,
     edit: { 'plugins/a.mjs': answering('a', 10) },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.lock.changed', 'a.mjs tool.watch.kept (warning)'],
+    codes: ['a.mjs tool.lock.changed', 'a.mjs tool.watch.failed: kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['a'] },
   },
   {
@@ -179,7 +179,7 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = 2;' },
     answers: { helped: 1 },
-    codes: ['helped.mjs tool.lock.changed', 'helped.mjs tool.watch.kept (warning)'],
+    codes: ['helped.mjs tool.lock.changed', 'helped.mjs tool.watch.failed: kept (warning)'],
   },
   {
     name: 'locked: a new file is refused',
@@ -193,7 +193,7 @@ const steps: readonly Step[] = [
     locked: true,
     edit: { 'plugins/a.mjs': null },
     answers: { b: 2 },
-    codes: ['a.mjs tool.lock.gone (warning)'],
+    codes: ['a.mjs tool.lock.changed: gone (warning)'],
   },
   {
     name: 'locked: a removed lock changes no tool',
@@ -278,10 +278,10 @@ test('a removed folder changes no tool, and its files apply again when it return
   await rename(watch.project.plugins, join(watch.project.root, 'away'));
   await watch.watched.reload();
   expect(await watch.answers()).toEqual({ a: 1, b: 2 });
-  expect(watch.codes()).toEqual(['. tools.folder.missing']);
+  expect(watch.codes()).toEqual(['. tools.folder.unreadable: missing']);
   await watch.edit({ 'plugins/b.mjs': answering('b', 4) });
   expect(await watch.answers()).toEqual({ b: 4 });
-  expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
+  expect(watch.codes()).toEqual(['. tool.watch.failed: retained (warning)']);
 });
 
 test('a file that changes while it is read keeps its version, and is read again', async () => {
@@ -293,10 +293,10 @@ test('a file that changes while it is read keeps its version, and is read again'
   };
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
   expect(await watch.answers()).toEqual({ a: 1, b: 2 });
-  expect([...watch.codes()].sort()).toEqual(['a.mjs tool.file.changed', 'a.mjs tool.watch.kept (warning)']);
+  expect([...watch.codes()].sort()).toEqual(['a.mjs tool.file.changed', 'a.mjs tool.watch.failed: kept (warning)']);
   await watch.watched.reload();
   expect(await watch.answers()).toEqual({ a: 4, b: 2 });
-  expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
+  expect(watch.codes()).toEqual(['. tool.watch.failed: retained (warning)']);
 });
 
 test('links are treated as on load, and one that leaves the folder keeps the last version', async () => {
@@ -304,7 +304,10 @@ test('links are treated as on load, and one that leaves the folder keeps the las
   await watch.project.link('plugins/a.mjs', '../src/evil.mjs');
   await watch.watched.reload();
   expect(await watch.answers()).toEqual({ a: 1, b: 2 });
-  expect([...watch.codes()].sort()).toEqual(['a.mjs tool.file.invalid: symlink', 'a.mjs tool.watch.kept (warning)']);
+  expect([...watch.codes()].sort()).toEqual([
+    'a.mjs tool.file.invalid: symlink',
+    'a.mjs tool.watch.failed: kept (warning)',
+  ]);
 });
 
 const waiting = (answer: number): string =>
@@ -402,8 +405,13 @@ test('without a writable folder, tools run in place', async () => {
   await symlink('elsewhere', join(project.root, '.holdfast'));
   const watched = await watchTools(project.plugins, { isolation: 'in-process' });
   expect(watched.diagnostics).toMatchObject([
-    { code: 'tool.watch.unkept', severity: 'warning', message: expect.stringContaining('symbolic link') },
-    { code: 'tool.watch.unkept' },
+    {
+      code: 'tool.watch.failed',
+      reason: 'unkept',
+      severity: 'warning',
+      message: expect.stringContaining('symbolic link'),
+    },
+    { code: 'tool.watch.failed', reason: 'unkept' },
   ]);
   expect(await callTool(watched.tools[0])).toBe(1);
   expect(await readdir(join(project.root, 'elsewhere'))).toEqual(['x']);
@@ -507,7 +515,7 @@ test('outdated modules in this process are reported', async () => {
   expect(watch.codes()).toEqual([]);
   await watch.answers();
   await watch.edit({ 'plugins/a.mjs': answering('a', 4) });
-  expect(watch.codes()).toEqual(['. tool.watch.retained (warning)']);
+  expect(watch.codes()).toEqual(['. tool.watch.failed: retained (warning)']);
   expect(watch.watched.diagnostics[0]?.message).toContain('1 old version ');
   await watch.answers();
   await watch.edit({ 'plugins/a.mjs': null, 'plugins/b.mjs': null });
@@ -575,8 +583,8 @@ test('closing ends running calls in processes', async () => {
 });
 
 test.each([
-  ['none', {}, 'tools.folder.missing'],
-  ['file', {}, 'tools.folder.not_directory'],
+  ['none', {}, 'tools.folder.unreadable: missing'],
+  ['file', {}, 'tools.folder.unreadable: not_directory'],
   ['plugins', { lock: 'holdfast.lock' }, 'tools.lock.missing'],
   ['plugins', { lock: 'deep/holdfast.lock' }, 'tools.lock.invalid: outside'],
 ])('a watch of `%s` with %j does not start: %s', async (folder, { lock }: { readonly lock?: string }, code) => {

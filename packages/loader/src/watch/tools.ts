@@ -56,7 +56,7 @@ export interface WatchSeams extends PinHooks {
  * e.g. because the folder is gone, changes no tool. Keeps the process alive until closed.
  *
  * Even without a lock, a tool and its path imports run from copies, in `.holdfast` beside the folder; a tool that
- * cannot run from a copy runs in place, with the warning `tool.watch.unkept`.
+ * cannot run from a copy runs in place, with the warning `tool.watch.failed`.
  *
  * @throws HoldfastError as `loadTools`, for the initial state of the folder.
  */

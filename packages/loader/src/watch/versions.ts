@@ -152,7 +152,7 @@ const brokenCodes: ReadonlySet<string> = new Set([
   'tool.file.invalid: encoding',
   'tool.file.invalid: too_complex',
   'tool.file.changed',
-  'tool.python.unavailable',
+  'tool.process.not_started: python',
 ]);
 
 function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): string | undefined {
@@ -246,11 +246,17 @@ function keyOf({ runnable }: ToolVersion): string {
 function describeKept({ runnable: { tool } }: ToolVersion): Diagnostic {
   const message = `\`${tool.metadata.name}\` keeps its last valid version.`;
   const hint = 'Fix the problem, or remove the file: the tool is then removed too.';
-  return toDiagnostic({ severity: 'warning', code: 'tool.watch.kept', message, hint }, { file: tool.file });
+  return toDiagnostic(
+    { severity: 'warning', code: 'tool.watch.failed', reason: 'kept', message, hint },
+    { file: tool.file },
+  );
 }
 
 function describeUnkept({ runnable: { tool } }: ToolVersion, reason: string): Diagnostic {
   const message = `\`${tool.metadata.name}\` runs in place, and its versions are not kept. ${reason}`;
   const hint = 'While its file is invalid, the tool is unavailable; changes of its imports are not watched.';
-  return toDiagnostic({ severity: 'warning', code: 'tool.watch.unkept', message, hint }, { file: tool.file });
+  return toDiagnostic(
+    { severity: 'warning', code: 'tool.watch.failed', reason: 'unkept', message, hint },
+    { file: tool.file },
+  );
 }

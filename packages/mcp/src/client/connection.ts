@@ -68,7 +68,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** @throws HoldfastError `mcp.unreachable`, `mcp.closed`. */
+  /** @throws HoldfastError `mcp.unreachable`. */
   async open(): Promise<ServerIdentity> {
     const { client } = await this.#connect();
     const instructions = client.getInstructions();
@@ -82,7 +82,7 @@ export class Connection {
   /**
    * The result as the server sent it.
    *
-   * @throws HoldfastError `mcp.unreachable`, `mcp.closed`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
+   * @throws HoldfastError `mcp.unreachable`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
    * before the answer), `tool.process.lost`.
    */
   async request(
@@ -169,7 +169,11 @@ export class Connection {
     // The call that opened it has the error; this one tries again.
     const known = await last?.catch(() => undefined);
     if (this.#closed) {
-      throw new HoldfastError('mcp.closed', `The connection to the MCP server \`${this.#options.name}\` was closed.`);
+      throw new HoldfastError(
+        'mcp.unreachable',
+        `The connection to the MCP server \`${this.#options.name}\` was closed.`,
+        { data: { reason: 'closed' } },
+      );
     }
     if (known !== undefined && !known.lost) return known;
     // Of calls that find it lost together, one opens the next: a second server would never be closed.

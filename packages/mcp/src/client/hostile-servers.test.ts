@@ -246,7 +246,7 @@ test.each([
   },
 ])('a list that is $what is refused', async ({ result }) => {
   const closed = vi.fn();
-  await expect(openListed(result, closed)).rejects.toMatchObject({ code: 'mcp.list.invalid' });
+  await expect(openListed(result, closed)).rejects.toMatchObject({ code: 'mcp.error', reason: 'list' });
   expect(closed).toHaveBeenCalled();
 });
 

@@ -48,8 +48,7 @@ export async function listContent(
     return { resources: await read('resources'), templates: await read('templates'), prompts: await read('prompts') };
   } catch (thrown) {
     // A server that is broken here still has its tools; with pins, what cannot be compared is withheld.
-    if (isHoldfastError(thrown) && (thrown.code === 'mcp.list.invalid' || thrown.code === 'mcp.error'))
-      return undefined;
+    if (isHoldfastError(thrown) && thrown.code === 'mcp.error') return undefined;
     throw thrown;
   }
 }
@@ -60,7 +59,7 @@ function isMissing(thrown: unknown): boolean {
   return thrown.data['rpcCode'] === ProtocolErrorCode.MethodNotFound;
 }
 
-/** Every page of one list of a server. @throws HoldfastError `mcp.list.invalid`, and as `Connection.request`. */
+/** Every page of one list of a server. @throws HoldfastError `mcp.error`, and as `Connection.request`. */
 export async function listAll(
   connection: Connection,
   server: string,
@@ -70,8 +69,8 @@ export async function listAll(
   const found = new Map<string, McpDefinition>();
   const cursors = new Set<string>();
   const fail = (what: string): HoldfastError =>
-    new HoldfastError('mcp.list.invalid', `The list of ${kind} of the MCP server \`${server}\` ${what}.`, {
-      data: { server, list: kind },
+    new HoldfastError('mcp.error', `The list of ${kind} of the MCP server \`${server}\` ${what}.`, {
+      data: { reason: 'list', server, list: kind },
     });
   let cursor: string | undefined;
   do {

@@ -174,7 +174,7 @@ test('a server that cannot be reached is a failure, not a doubt', async () => {
   const server = createTestServer([{ name: 'a', inputSchema: anyInput }]);
   const imported = await open(server.transport);
   await imported.close();
-  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'failed', code: 'mcp.closed' });
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'failed', code: 'mcp.unreachable', reason: 'closed' });
   expect(server.called).toEqual([]);
 });
 
@@ -222,7 +222,7 @@ test('a changed list that cannot be read stops the calls until it can', async ()
   tell();
   await vi.waitFor(() => expect(called).toEqual(['tools/list', 'tools/list']));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'failed', code: 'mcp.list.invalid' });
+  expect(await call(imported, 'files_a')).toMatchObject({ kind: 'failed', code: 'mcp.error', reason: 'list' });
   expect(called).not.toContain('tools/call');
   result = good;
   expect(await call(imported, 'files_a')).toMatchObject({ kind: 'ok' });

@@ -118,7 +118,7 @@ test('a port that is taken is refused', async () => {
   const error = await listenMcp(serving, { port: Number(new URL(url).port), tokens: new Map() }).catch(
     (thrown: unknown) => thrown,
   );
-  expect(error).toMatchObject({ code: 'mcp.port_unavailable' });
+  expect(error).toMatchObject({ code: 'mcp.unreachable', reason: 'port' });
 });
 
 test('another address of this machine does not answer', async () => {

@@ -23,7 +23,7 @@ export interface Listening {
 
 const hosts: readonly string[] = ['127.0.0.1', 'localhost'];
 
-/** Serves HTTP on this machine alone, at `/mcp`. @throws HoldfastError `mcp.port_unavailable`. */
+/** Serves HTTP on this machine alone, at `/mcp`. @throws HoldfastError `mcp.unreachable`. */
 export async function listenMcp(serving: McpServing, { port = 0, tokens, origins }: ListenOptions): Promise<Listening> {
   const access: HttpAccess = { tokens, hosts, ...(origins === undefined ? {} : { origins }) };
   const server = createServer((incoming, outgoing) => {
@@ -36,7 +36,7 @@ export async function listenMcp(serving: McpServing, { port = 0, tokens, origins
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `Cannot listen on port ${port}: ${describeThrown(cause)}`;
-      reject(new HoldfastError('mcp.port_unavailable', message, { data: { port }, cause }));
+      reject(new HoldfastError('mcp.unreachable', message, { data: { reason: 'port', port }, cause }));
     });
     server.listen(port, '127.0.0.1', resolve);
   });

@@ -232,7 +232,7 @@ export class CallServer {
     if (ended.kind === 'suspended') {
       return errorResult('Not run: what this call would do has changed since it was approved. Make it again.', {
         kind: 'denied',
-        code: 'approval.changed',
+        code: 'approval.mismatch',
       });
     }
     if (relay.error !== undefined && ended.kind === 'failed' && ended.code === 'mcp.error') throw relay.error;

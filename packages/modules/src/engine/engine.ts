@@ -85,7 +85,7 @@ export interface ModuleEngine {
   reloadModule(moduleId: string): Promise<readonly ModuleEvent[]>;
   /**
    * Reloads files 50 ms after they change. Resolves once all changes since the engine was created are in force. A watched folder keeps the
-   * process alive until the watch is closed. Rejects with HoldfastError `modules.watch_failed`, and the
+   * process alive until the watch is closed. Rejects with HoldfastError `modules.load_failed`, and the
    * errors of the source's `watch`.
    */
   watch(): Promise<ModuleWatch>;
@@ -194,9 +194,9 @@ class Engine implements ModuleEngine {
   async watch(): Promise<ModuleWatch> {
     if (this.#isWatched) {
       throw new HoldfastError(
-        'modules.watch_failed',
+        'modules.load_failed',
         `\`${this.#parts.source.name}\` is already being watched. Use that watch or close it first.`,
-        { data: { reason: 'started' } },
+        { data: { reason: 'watch_started' } },
       );
     }
     this.#isWatched = true;

@@ -227,7 +227,8 @@ test('leaves nothing open if the system allows no more watches', async () => {
     },
   });
   await expect(watching).rejects.toMatchObject({
-    code: 'modules.watch_failed',
+    code: 'modules.load_failed',
+    reason: 'watch',
     message: expect.stringContaining('no more watches'),
   });
   expect([hasOpened, opened.size]).toEqual([true, 0]);

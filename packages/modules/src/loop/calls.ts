@@ -87,7 +87,7 @@ export async function runCalls(
     if (result.kind === 'suspended')
       return { calls: done, waiting: calls.slice(at), pending: result.pending, outOfCalls };
     ended.set(callId, result);
-    outOfCalls ||= result.kind !== 'failed' && result.code === 'budget.calls';
+    outOfCalls ||= result.kind !== 'failed' && result.code === 'budget.used' && result.reason === 'calls';
     done.push(Object.freeze({ id, name, args, outcome: result, text: tellOutcome(result) }));
   }
   return { calls: done, waiting: [], pending: [], outOfCalls };

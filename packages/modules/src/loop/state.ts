@@ -100,7 +100,7 @@ function withCode<Call extends { readonly outcome?: Outcome }>(made: Call): Call
  * The outcomes of calls of the round by their ids in the session, including calls that were resumed individually in the meantime.
  *
  * @throws HoldfastError `modules.state_invalid` (the loop is not in this session), `modules.state_invalid` (it was already resumed),
- * `replay.no_content`, `log.not_readable`.
+ * `replay.failed`, `log.unreadable`.
  */
 export function readEnds(session: Session, { loop, course, turn }: LoopState): ReadonlyMap<string, Outcome> {
   if (session.content === 'none') throw withoutContent(session);
@@ -160,8 +160,8 @@ function stateUsed(): HoldfastError {
 
 function withoutContent({ id }: Session): HoldfastError {
   return new HoldfastError(
-    'replay.no_content',
+    'replay.failed',
     `The log of the session \`${id}\` has no content, so its loops cannot be resumed. Pass \`approve\` to answer immediately.`,
-    { data: { sessionId: id } },
+    { data: { reason: 'no_content', sessionId: id } },
   );
 }

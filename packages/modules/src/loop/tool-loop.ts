@@ -37,8 +37,8 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
    * Resumes a suspended loop from its `state`, in any process that has the session's log open. Calls without an answer suspend it again. No
    * completed call is repeated. The state is as confidential as its input and results. A budget and a deadline count only from now on.
    *
-   * Rejects with HoldfastError `modules.state_invalid` (the loop was already resumed), `call.under_way`,
-   * `replay.no_content`, `log.not_readable`, and as `invoke`.
+   * Rejects with HoldfastError `modules.state_invalid` (the loop was already resumed), `work.under_way`,
+   * `replay.failed`, `log.unreadable`, and as `invoke`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
 }

@@ -70,7 +70,7 @@ export type PlanCheck =
  * Reads a plan from JSON text or a value and checks all of it. Reports up to 1,000 problems at once. Runs no tool; only schemas and `locks`
  * are called. Policies are asked once everything else is valid; `session` is not changed.
  *
- * @throws HoldfastError `options.invalid`, `tool.invalid`, `policy.invalid`, `policy.tool.unknown`, and the errors of
+ * @throws HoldfastError `options.invalid`, `tool.invalid`, `policy.invalid`, and the errors of
  * `compileSchema` for a tool's schema. These are mistakes of the host, not of the plan.
  */
 export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {

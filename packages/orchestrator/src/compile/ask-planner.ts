@@ -16,7 +16,7 @@ const firstDelayMs = 1_000;
 /**
  * Asks a planner, with retries if it throws. Does not wait for a planner that ignores its signal.
  *
- * @throws HoldfastError `planner.failed` with the last cause, or as the planner threw it; `planner.aborted`.
+ * @throws HoldfastError `planner.failed` with the last cause, or as the planner threw it; `plan.aborted`.
  */
 export async function askPlanner(
   planner: Planner,
@@ -53,7 +53,10 @@ async function planTogether(planner: Planner, request: PlannerRequest): Promise<
 
 function aborted(planner: Planner, signal: AbortSignal): HoldfastError {
   const message = `The request to the planner \`${planner.id}\` was aborted.`;
-  return new HoldfastError('planner.aborted', message, { data: { planner: planner.id }, cause: signal.reason });
+  return new HoldfastError('plan.aborted', message, {
+    data: { reason: 'planner', planner: planner.id },
+    cause: signal.reason,
+  });
 }
 
 /** Reads the planner's answer, which may be any value. Each member is read once. */

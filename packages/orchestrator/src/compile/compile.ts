@@ -73,7 +73,7 @@ const maxAttemptProblems = 50;
  *
  * @throws HoldfastError `plan.declined`, with the planner's reason (`data.explanation`); `plan.invalid` after the last
  * round or a repeated answer, with the problems of the last plan (`data.violations`); `planner.no_json` for an answer without a brace;
- * `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and the errors of `checkPlan`.
+ * `planner.failed`, with the cause; `plan.aborted`; `options.invalid`; and the errors of `checkPlan`.
  */
 export async function compilePlan(options: CompilePlanOptions): Promise<CompiledPlan> {
   const { request, planner, maxRounds = 3, signal, onEvent, ...checking } = options;

@@ -77,7 +77,7 @@ export const reportSchema: JsonObject = {
  * all of them are `safe`, because a second plan may do other things. If the plan fails, the call fails and its staged changes are
  * discarded.
  *
- * Failed calls have `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.failed`; `budget.tokens` if the planner used them
+ * Failed calls have `plan.failed` or `plan.aborted`, with a `SubRunReport` as value; `plan.failed`; `budget.used` if the planner used them
  * up; or a code of `compilePlan`.
  *
  * @throws HoldfastError `options.invalid`, and as `defineTool`.

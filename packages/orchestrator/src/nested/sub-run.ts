@@ -77,7 +77,7 @@ const maxMessage = 500;
  * Compiles a plan for `request` and runs it in a session of its own within the call of `context`. If the plan fails, the call fails and its
  * staged changes are discarded. `toolsAt`: the tools of the plan, depending on whether another sub-run may be nested.
  *
- * @throws HoldfastError `plan.failed`, `budget.tokens`, and as `compilePlan` and `runPlan`.
+ * @throws HoldfastError `plan.failed`, `budget.used`, and as `compilePlan` and `runPlan`.
  */
 export async function runSubPlan(
   request: string,
@@ -114,7 +114,7 @@ async function compileWithin(
   const controller = new AbortController();
   let refused: HoldfastError | undefined;
   const refuse = (message: string): HoldfastError => {
-    refused = new HoldfastError('budget.tokens', message);
+    refused = new HoldfastError('budget.used', message, { data: { reason: 'tokens' } });
     // Stop the compilation: a failed planner would be asked again.
     controller.abort(refused);
     return refused;

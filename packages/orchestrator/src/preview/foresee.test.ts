@@ -564,7 +564,7 @@ describe('expected questions', () => {
 describe('the host', () => {
   test.each([
     { code: 'policy.invalid', reason: 'key.duplicate', policies: [needsCheck(), needsCheck()] },
-    { code: 'policy.tool.unknown', policies: [stateless(() => allow, { tools: ['nowhere'] })] },
+    { code: 'policy.invalid', reason: 'tool.unknown', policies: [stateless(() => allow, { tools: ['nowhere'] })] },
     { code: 'options.invalid', policies: [], policyTimeoutMs: 0 },
   ])('$code', async ({ code, reason, ...options }) => {
     await expect(foreseeCalls([], { tools, ...options })).rejects.toMatchObject({ code, reason });

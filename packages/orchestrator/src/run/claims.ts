@@ -7,14 +7,14 @@ import type { SettledNode } from './inputs.ts';
 /** Plan runs that are active in this process. */
 const claims = perSession(() => new Set<number>());
 
-/** Claims the run within this process; call the result to release it. @throws HoldfastError `plan.under_way`. */
+/** Claims the run within this process; call the result to release it. @throws HoldfastError `work.under_way`. */
 export function claimPlan(session: Session, run: number): () => void {
   const claimed = claims(session);
   if (claimed.has(run)) {
     throw new HoldfastError(
-      'plan.under_way',
+      'work.under_way',
       `Run ${run} of a plan in the session \`${session.id}\` is already active. Wait until it ends.`,
-      { data: { run } },
+      { data: { reason: 'plan', run } },
     );
   }
   claimed.add(run);

@@ -97,8 +97,18 @@ test.each<{ id: string; x: Json; gives: unknown; zero?: SettledNode }>([
   { id: 'own', x: { $from: 0, path: 'toString' }, gives: 'ref.path.missing' },
   { id: 'own', x: { $from: 0, path: 'a' }, gives: 'ref.path.missing', zero: ok(null) },
   { id: 'own', x: { $from: 0, path: 'a' }, gives: 'ref.path.missing', zero: ok(5) },
-  { id: 'other', x: [{ $from: 1, path: 'response' }, { $from: 0 }], gives: 'ref.step.failed', zero: failed('no') },
-  { id: 'other', x: [{ $from: 1, path: 'response' }, { $from: 0 }], gives: 'ref.step.failed', zero: skipped('no') },
+  {
+    id: 'other',
+    x: [{ $from: 1, path: 'response' }, { $from: 0 }],
+    gives: 'plan.dependency.failed',
+    zero: failed('no'),
+  },
+  {
+    id: 'other',
+    x: [{ $from: 1, path: 'response' }, { $from: 0 }],
+    gives: 'plan.dependency.failed',
+    zero: skipped('no'),
+  },
   { id: 'none', x: { $from: 0 }, gives: 'unavailable', zero: failed('no') },
   { id: 'none', x: 'text {{STEPS.0.a}}', gives: 'unavailable', zero: { ...failed('no'), kind: 'in-doubt' } },
   // A resolved reference counts as available, and so does a default.
@@ -134,7 +144,8 @@ test('a problem names the nodes at fault, each once, and says what to do', async
   const gone = [failed('down'), ok({}), skipped('late')];
   expect(await resolveAll({ x: { $from: 2 }, y: ['{{STEPS.0}}', { $from: 1 }] }, ...gone)).toEqual({
     type: 'invalid',
-    code: 'ref.step.failed',
+    code: 'plan.dependency.failed',
+    reason: 'ref',
     message: expect.stringMatching(/`2`.*skipped: late.*`default`/),
     because: [2, 0],
   });

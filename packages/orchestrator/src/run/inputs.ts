@@ -16,7 +16,7 @@ export interface SettledNode {
 /** The inputs of a node after its dependencies have ended. `because`: the nodes at fault, unique, in input order. */
 export type ResolvedInputs =
   | { readonly type: 'resolved'; readonly value: JsonObject }
-  /** The call cannot be made: `ref.path.missing`, `ref.step.failed`, `arguments.invalid`. */
+  /** The call cannot be made: `ref.path.missing`, `plan.dependency.failed`, `arguments.invalid`. */
   | ({ readonly type: 'invalid'; readonly because: readonly NodeId[] } & Problem)
   /** Every reference failed and none has a default. */
   | { readonly type: 'unavailable'; readonly message: string; readonly because: readonly NodeId[] };
@@ -92,7 +92,8 @@ function resolveReference(reference: Reference, resolving: Resolving): Json {
   if (found.type === 'missing') return null;
   const { from } = reference;
   resolving.problem ??= {
-    code: 'ref.step.failed',
+    code: 'plan.dependency.failed',
+    reason: 'ref',
     message: `The node \`${from}\` has no result: it ${describeEnd(found.node)}. Add a \`default\` to the reference to continue without it.`,
   };
   return null;

@@ -79,7 +79,7 @@ function isMasked({ masked, positions }: PlanState, position: number): boolean {
 
 function redacted({ tool }: PlanNode): NodeEnd {
   const message = `\`${tool}\` was not called: its inputs held a secret that is masked in the log. Run the plan again, or resume it in the process that started it.`;
-  return { type: 'ended', kind: 'invalid', code: 'plan.inputs.redacted', message, because: [] };
+  return { type: 'ended', kind: 'invalid', code: 'call.redacted', reason: 'inputs', message, because: [] };
 }
 
 const noLocks: readonly string[] = Object.freeze([]);

@@ -1,15 +1,15 @@
 import { isHoldfastError, type ToolCallEndEvent } from '@holdfast/core';
-import { isPlainObject } from '@holdfast/core/internal';
+import { describeCode, isPlainObject } from '@holdfast/core/internal';
 import type { LogRecord } from '@holdfast/session';
 import { toCallId } from '../trace/facts.ts';
 import { readPlanLog } from '../trace/log.ts';
 import type { PlanState } from './state.ts';
 
-const codes: ReadonlySet<string> = new Set(['call.under_way', 'call.not_open', 'replay.no_content']);
+const codes: ReadonlySet<string> = new Set(['work.under_way', 'work.not_open', 'replay.failed: no_content']);
 
 /** True if a call could not be resumed because the host is resuming it, or because it cannot be resumed at all. */
 export function isElsewhere(thrown: unknown): boolean {
-  return isHoldfastError(thrown) && codes.has(thrown.code);
+  return isHoldfastError(thrown) && (codes.has(thrown.code) || codes.has(describeCode(thrown)));
 }
 
 /** A change of an open call from outside of the run: an answer to the question with that digest, or its end. */

@@ -26,10 +26,10 @@ export interface ResumePlanOptions extends RunPlanOptions {
  * Resumes a plan that waits for approval or whose process ended. Reads the plan from the session's log and checks it against the tools.
  * Nodes that ended do not run again; answers given in the meantime count. If a process ended during a call, the node runs again with the
  * same idempotency key if its tool allows it (`repeat`); otherwise it ends as `in-doubt`, unless the tool's `probe` or a person
- * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `plan.inputs.redacted`.
+ * (`resolveCall`) settles it. A node whose inputs are masked in the log is not called and ends as `invalid`, `call.redacted`.
  *
- * @throws HoldfastError `plan.invalid`, `options.invalid`; `result` rejects with `plan.not_open`, `plan.under_way`, `plan.mismatch`,
- * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as for `runPlan`.
+ * @throws HoldfastError `plan.invalid`, `options.invalid`; `result` rejects with `work.not_open`, `work.under_way`, `plan.mismatch`,
+ * `plan.invalid`, `replay.failed`, `log.unreadable`, and as for `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {
   checkSurroundings(options);
@@ -59,9 +59,9 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
 function findOpen(session: Session, run: number | undefined): OpenPlan {
   if (session.content === 'none') {
     throw new HoldfastError(
-      'replay.no_content',
+      'replay.failed',
       `The log of the session \`${session.id}\` has no content, so its plans cannot be resumed. Pass \`approve\` to answer immediately.`,
-      { data: { sessionId: session.id } },
+      { data: { reason: 'no_content', sessionId: session.id } },
     );
   }
   const { plans } = session.openWork();
@@ -72,11 +72,11 @@ function findOpen(session: Session, run: number | undefined): OpenPlan {
 
 function notOpen({ id }: Session, run: number | undefined): HoldfastError {
   return new HoldfastError(
-    'plan.not_open',
+    'work.not_open',
     run === undefined
       ? `Nothing to resume: no plan of the session \`${id}\` is waiting or interrupted.`
       : `Nothing to resume: run ${run} of a plan in the session \`${id}\` has ended or does not exist.`,
-    { data: { sessionId: id, ...(run === undefined ? {} : { run }) } },
+    { data: { reason: 'plan', sessionId: id, ...(run === undefined ? {} : { run }) } },
   );
 }
 

@@ -46,7 +46,9 @@ class PlanLogReader {
   constructor({ plan: run, document, digest, request, sessionId, atMs }: LogRecord) {
     const reading = readPlan(document);
     if (typeof run !== 'number' || reading.type !== 'plan') {
-      throw new HoldfastError('plan.not_found', 'Cannot read a run of a plan in this log: another program wrote it.');
+      throw new HoldfastError('work.not_open', 'Cannot read a run of a plan in this log: another program wrote it.', {
+        data: { reason: 'plan_unknown' },
+      });
     }
     const { plan } = reading;
     this.#run = run;
@@ -151,16 +153,16 @@ class PlanLogReader {
  * Reads the trace of a plan from the log of its session. It equals the trace that the run returned; for a run that has not ended, it has
  * the facts so far. A log without content has no inputs and no values. `run`: as named in the records, by default the latest.
  *
- * @throws HoldfastError `plan.not_found`.
+ * @throws HoldfastError `work.not_open`.
  */
 export function readTrace(records: Iterable<LogRecord>, run?: number): PlanTrace {
   const log = readPlanLog(records, run);
   if (log !== undefined) return buildTrace(log.head, log.facts);
   throw new HoldfastError(
-    'plan.not_found',
+    'work.not_open',
     run === undefined
       ? 'These records contain no run of a plan.'
       : `These records contain no run ${run} of a plan. The field \`plan\` of \`plan-start\` records names the runs.`,
-    { data: run === undefined ? {} : { run } },
+    { data: { reason: 'plan_unknown', ...(run === undefined ? {} : { run }) } },
   );
 }

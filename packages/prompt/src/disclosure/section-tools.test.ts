@@ -223,7 +223,7 @@ test('a section that cannot be rendered fails the call that opens it and stays c
     }),
   );
   const session = testSession(visibilitySlice);
-  expect(failure(() => open(prompt, session, 'g'))).toMatchObject({ code: 'prompt.param.missing' });
+  expect(failure(() => open(prompt, session, 'g'))).toMatchObject({ code: 'prompt.param.invalid', reason: 'missing' });
   expect(session.events).toEqual([]);
   const bound = prompt.bind({ word: 'w' });
   open(bound, session, 'g');
@@ -249,7 +249,7 @@ test('E18: the prompt’s policies, and no others, are in force for both tools, 
 
 test('without a summary nothing can be opened, and a policy cannot mention what would', () => {
   const plain = markdownSection({ title: 'Plain', template: '', policies: [policy('p', ['open_sections'])] });
-  expect(() => promptOf(plain)).toThrow(expect.objectContaining({ code: 'policy.tool.unknown' }));
+  expect(() => promptOf(plain)).toThrow(expect.objectContaining({ code: 'policy.invalid', reason: 'tool.unknown' }));
   expect([...promptOf(markdownSection({ title: 'A', template: '', tools: [tool('t')] })).toolNames]).toEqual(['t']);
 });
 

@@ -7,7 +7,7 @@ import { sectionsShown } from '../section/visibility.ts';
  * Creates an event that shows sections (by path) in full or as summaries, overriding their own `visibility`. Dispatch it to a
  * session that has the prompt's `slices`.
  *
- * @throws HoldfastError `section.unavailable`, `section.invalid`, `prompt.foreign`, `options.invalid`.
+ * @throws HoldfastError `section.unavailable`, `section.invalid`, `prompt.invalid`, `options.invalid`.
  */
 export function showSections(prompt: Prompt, keys: readonly string[], visibility: Visibility): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -25,7 +25,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
 /**
  * Creates an event that restores the own `visibility` of sections, all by default.
  *
- * @throws HoldfastError `section.unavailable`, `prompt.foreign`, `options.invalid`.
+ * @throws HoldfastError `section.unavailable`, `prompt.invalid`, `options.invalid`.
  */
 export function clearSections(prompt: Prompt, keys?: readonly string[]): SessionEvent {
   const { id, tree } = partsOf(prompt);

@@ -326,7 +326,8 @@ test.each<Unfit>([
     // Documents from elsewhere are untyped.
     const given = document as unknown as OverrideDocument;
     await expect(saveOverrides(createExample(), given, { store })).rejects.toMatchObject({
-      code: 'override.refused',
+      code: 'override.invalid',
+      reason: 'refused',
       message: expect.stringContaining(why),
     });
     expect(await store.read(ref)).toBeUndefined();
@@ -452,7 +453,8 @@ test('what would be left out is refused, all of it named', async () => {
     tools: { gone: { description: await text('x', 'x') }, fixed: { description: await text('x', 'x') } },
   };
   await expect(saveOverrides(createExample(), document, { store })).rejects.toMatchObject({
-    code: 'override.refused',
+    code: 'override.invalid',
+    reason: 'refused',
     message:
       'The overrides `latest` of `tests/over/prompt` would not all be applied. `body` of section `gone`: the prompt has no such section; `description` of tool `gone`: the prompt has no such tool; `description` of tool `fixed`: the tool accepts no overrides; and 1 more.',
     data: {
@@ -486,7 +488,7 @@ test('what is saved is loaded', async () => {
 test.each([
   { document: { ...head, ns: 'other' }, code: 'override.invalid', reason: 'document.invalid' },
   { document: { ...head, version: 2 }, code: 'override.invalid', reason: 'document.invalid' },
-  { document: { ...head, sections: { guide: 1 } }, code: 'override.refused' },
+  { document: { ...head, sections: { guide: 1 } }, code: 'override.invalid', reason: 'refused' },
   {
     document: { ...head, sections: { guide: { body: () => 1 } } },
     code: 'override.invalid',
@@ -558,8 +560,8 @@ test('a bad tag is a mistake of the program', async () => {
 test('a prompt that `createPrompt` did not make is refused', async () => {
   const foreign = { ...createExample() };
   const options = { store: memoryOverrides() };
-  await expect(loadOverrides(foreign, options)).rejects.toMatchObject({ code: 'prompt.foreign' });
-  await expect(seedOverrides(foreign, options)).rejects.toMatchObject({ code: 'prompt.foreign' });
+  await expect(loadOverrides(foreign, options)).rejects.toMatchObject({ code: 'prompt.invalid', reason: 'foreign' });
+  await expect(seedOverrides(foreign, options)).rejects.toMatchObject({ code: 'prompt.invalid', reason: 'foreign' });
 });
 
 test('what is bound stays bound, and the prompt that was given stays as it is', async () => {

@@ -38,7 +38,7 @@ export interface OverrideReport {
   readonly invalid: readonly SkippedOverride[];
 }
 
-/** Puts what was read into `prompt`. @throws HoldfastError `prompt.foreign`. */
+/** Puts what was read into `prompt`. @throws HoldfastError `prompt.invalid`. */
 export async function resolveOverrides<Input, Output>(
   prompt: BindablePrompt<Input, Output>,
   { entries, problems }: ReadOverrides,

@@ -115,10 +115,10 @@ test('a schema is compiled once and a binding reads it once, whatever is bound, 
   expect(counts).toEqual({ compiled: 1, read: 2 });
 });
 
-test('a prompt that was not made here is prompt.foreign', () => {
+test('a prompt that was not made here is prompt.invalid: foreign', () => {
   const foreign: Prompt = { name: 'foreign', render: () => promptOf().render() };
   for (const act of [() => partsOf(foreign), () => showSections(foreign, [], 'full'), () => clearSections(foreign)]) {
-    expect(act).toThrow(expect.objectContaining({ code: 'prompt.foreign' }));
+    expect(act).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'foreign' }));
   }
 });
 

@@ -148,7 +148,7 @@ function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unk
 }
 
 function isMissing(thrown: unknown): boolean {
-  return isHoldfastError(thrown) && thrown.code === 'prompt.param.missing';
+  return isHoldfastError(thrown) && thrown.code === 'prompt.param.invalid' && thrown.reason === 'missing';
 }
 
 function toText(name: string, values: Readonly<Record<string, unknown>>, path: string): string {

@@ -21,7 +21,7 @@ export interface BindablePrompt<Input = unknown, Output = unknown> extends Promp
   /**
    * Returns the same object while the visible sections stay the same.
    *
-   * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`, `section.rule.failed` if an `enabled` or `visibility` throws.
+   * @throws HoldfastError `prompt.param.invalid`, `section.rule.failed` if an `enabled` or `visibility` throws.
    */
   render(view?: PromptView): RenderedSections<Output>;
   /**
@@ -56,12 +56,14 @@ export interface PromptParts<Output = unknown> {
 
 const partsByPrompt = new WeakMap<object, PromptParts>();
 
-/** @throws HoldfastError `prompt.foreign` if `createPrompt` did not create the prompt. */
+/** @throws HoldfastError `prompt.invalid` if `createPrompt` did not create the prompt. */
 export function partsOf<Output>(prompt: Prompt<Output>): PromptParts<Output> {
   const parts = partsByPrompt.get(prompt);
   // Stored for this very prompt, so `Output` is the same.
   if (parts !== undefined) return parts as PromptParts<Output>;
-  throw new HoldfastError('prompt.foreign', `\`${prompt.name}\` was not created by \`createPrompt\`.`);
+  throw new HoldfastError('prompt.invalid', `\`${prompt.name}\` was not created by \`createPrompt\`.`, {
+    data: { reason: 'foreign' },
+  });
 }
 
 export function keepParts(prompt: BindablePrompt, parts: PromptParts): void {

@@ -15,7 +15,10 @@ test('what is bound comes before the section’s defaults, and those before the 
   expect(body(prompt.bind({ topic: undefined, size: undefined } as object))).toBe('default 2');
   expect(body(promptOf(section({ topic: 'default' })))).toBe('default 1');
   expect(() => promptOf(section({ size: 2 })).render()).toThrow(
-    expect.objectContaining({ code: 'prompt.param.missing', data: { section: 's', missing: ['topic'] } }),
+    expect.objectContaining({
+      code: 'prompt.param.invalid',
+      data: { reason: 'missing', section: 's', missing: ['topic'] },
+    }),
   );
 });
 
@@ -41,7 +44,7 @@ test('a default of undefined is none', () => {
   const prompt = promptOf(
     markdownSection({ title: 'S', template: '$topic', params, defaults: { topic: undefined } as object }),
   );
-  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.missing' }));
+  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }));
   expect(prompt.bind({ topic: 't' }).render().text).toContain('t');
 });
 

@@ -74,7 +74,7 @@ export interface SectionParams {
   /**
    * Parses the section's own keys among `bound`, with the section's defaults for missing ones.
    *
-   * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`.
+   * @throws HoldfastError `prompt.param.invalid`.
    */
   read(bound: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>>;
 }
@@ -112,8 +112,8 @@ export function compileParams({ params, defaults }: Pick<Section, 'params' | 'de
       const missing = required.filter((key) => !given.has(key));
       if (missing.length > 0) {
         const list = missing.map((key) => `\`${key}\` (${types.get(key) ?? 'any'})`).join(', ');
-        throw new HoldfastError('prompt.param.missing', `Missing parameters of section \`${path}\`: bind ${list}.`, {
-          data: { section: path, missing },
+        throw new HoldfastError('prompt.param.invalid', `Missing parameters of section \`${path}\`: bind ${list}.`, {
+          data: { reason: 'missing', section: path, missing },
         });
       }
       const validation = validate(Object.fromEntries(given));

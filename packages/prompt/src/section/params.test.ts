@@ -26,7 +26,7 @@ test('each section reads its own keys, and undefined is not bound', () => {
   const values = { a: 'one', b: null, c: undefined } as object;
   expect(prompt.bind(values).render().text).toBe('## 1. A (a)\n\none\n\n## 2. B (b)\n\ndefault\n\n## 3. C (c)');
   expect(() => prompt.bind({ ...values, a: undefined } as object).render()).toThrow(
-    expect.objectContaining({ code: 'prompt.param.missing' }),
+    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }),
   );
   const strict = jsonSchema({ type: 'object', properties: { d: { type: 'string' } } });
   const plain = promptOf(markdownSection({ title: 'D', template: '<$d>', params: strict }));
@@ -71,12 +71,14 @@ test('C15: missing parameters are named with section and type', () => {
   );
   expect(() => prompt.render()).toThrow(
     expect.objectContaining({
-      code: 'prompt.param.missing',
+      code: 'prompt.param.invalid',
       message: 'Missing parameters of section `outer.inner`: bind `topic` (string), `count` (number).',
-      data: { section: 'outer.inner', missing: ['topic', 'count'] },
+      data: { reason: 'missing', section: 'outer.inner', missing: ['topic', 'count'] },
     }),
   );
-  expect(() => prompt.bind({ topic: 'x' }).render()).toThrow(expect.objectContaining({ code: 'prompt.param.missing' }));
+  expect(() => prompt.bind({ topic: 'x' }).render()).toThrow(
+    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }),
+  );
   expect(prompt.bind({ topic: 'x', count: 1 }).render().text).toContain('x 1');
 });
 

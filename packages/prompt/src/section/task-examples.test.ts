@@ -85,9 +85,13 @@ test.each([
   ['one with an undeclared key', { answer: 'yes', extra: true }],
   ['a list where one is asked for', [{ answer: 'yes' }]],
   ['null', null],
-])('with an output, %s as outcome is task.example.invalid', (_title, outcome) => {
+])('with an output, %s as outcome is prompt.invalid: example', (_title, outcome) => {
   expect(() => promptWith(outcome)).toThrow(
-    expect.objectContaining({ code: 'task.example.invalid', message: expect.stringContaining('its outcome') }),
+    expect.objectContaining({
+      code: 'prompt.invalid',
+      reason: 'example',
+      message: expect.stringContaining('its outcome'),
+    }),
   );
 });
 
@@ -125,7 +129,7 @@ test.each<{ title: string; wrong: TaskExample; names: string }>([
     wrong: step({ description: 'x'.repeat(201) }),
     names: '`steps[1].description`',
   },
-])('$title is task.example.invalid', ({ wrong, names }) => {
+])('$title is prompt.invalid: example', ({ wrong, names }) => {
   const faulty = defineTool({
     name: 'faulty',
     description: 'Fails.',
@@ -144,9 +148,9 @@ test.each<{ title: string; wrong: TaskExample; names: string }>([
     promptOf(rest, others, markdownSection({ title: 'Top', template: '', children: [sectionOf([wrong])] })),
   ).toThrow(
     expect.objectContaining({
-      code: 'task.example.invalid',
+      code: 'prompt.invalid',
       message: expect.stringContaining(names),
-      data: { section: 'top.work' },
+      data: { reason: 'example', section: 'top.work' },
     }),
   );
 });
@@ -165,7 +169,7 @@ test('what came as JSON from elsewhere is held to the same shape', () => {
   for (const given of wrong) {
     // The cast stands for a file of overrides.
     expect(() => promptOf(sectionOf([given as TaskExample]), rest)).toThrow(
-      expect.objectContaining({ code: 'task.example.invalid' }),
+      expect.objectContaining({ code: 'prompt.invalid', reason: 'example' }),
     );
   }
 });

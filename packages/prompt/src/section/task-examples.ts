@@ -20,7 +20,7 @@ export interface TaskPlace {
 /**
  * Checks and renders a task example.
  *
- * @throws HoldfastError `task.example.invalid`.
+ * @throws HoldfastError `prompt.invalid`.
  */
 export function toRenderedTask(given: TaskExample, place: TaskPlace): RenderedTask {
   const example = readExample(given, place);
@@ -73,7 +73,7 @@ function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
 }
 
 function invalid(message: string, { path, cause }: { readonly path: string; readonly cause?: unknown }): HoldfastError {
-  return new HoldfastError('task.example.invalid', message, { data: { section: path }, cause });
+  return new HoldfastError('prompt.invalid', message, { data: { reason: 'example', section: path }, cause });
 }
 
 function findOutcomeProblem(outcome: Json, output: Schema | undefined): string | undefined {

@@ -199,14 +199,16 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; reason?: st
   {
     title: 'a policy with an unknown tool',
     sections: [section('A', { policies: [policy('p', ['nope'])] })],
-    code: 'policy.tool.unknown',
+    code: 'policy.invalid',
+    reason: 'tool.unknown',
     names: '`nope`',
   },
   {
     title: 'one of the prompt',
     sections: [],
     policies: [policy('p', ['constructor'])],
-    code: 'policy.tool.unknown',
+    code: 'policy.invalid',
+    reason: 'tool.unknown',
     names: '`prompt/p`',
   },
 ])('$title is $code', ({ sections, policies = [], code, reason, names }) => {

@@ -41,8 +41,8 @@ const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack',
 /**
  * Builds and checks the tree of `sections`, including disabled ones.
  *
- * @throws HoldfastError `section.invalid`, `tool.invalid`, `task.example.invalid`,
- * `policy.invalid`, `policy.tool.unknown`, and the errors of `compileSchema`.
+ * @throws HoldfastError `section.invalid`, `tool.invalid`, `prompt.invalid`,
+ * `policy.invalid`, and the errors of `compileSchema`.
  */
 export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
   const tools = collectTools(sections);
@@ -229,7 +229,7 @@ function bindPolicies(place: string, policies: readonly Policy[]): readonly Boun
   return Object.freeze(policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy })));
 }
 
-/** @throws HoldfastError `policy.invalid`, `policy.tool.unknown`. */
+/** @throws HoldfastError `policy.invalid`. */
 function checkPolicies({ policies, tools, hasSummaries }: SectionTree): void {
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
@@ -244,13 +244,9 @@ function checkPolicies({ policies, tools, hasSummaries }: SectionTree): void {
     );
     if (unknown.length > 0) {
       const list = unknown.map((name) => `\`${name}\``).join(', ');
-      throw new HoldfastError(
-        'policy.tool.unknown',
-        `The policy \`${key}\` mentions ${list}, which no section offers.`,
-        {
-          data: { policy: key, tools: unknown },
-        },
-      );
+      throw new HoldfastError('policy.invalid', `The policy \`${key}\` mentions ${list}, which no section offers.`, {
+        data: { reason: 'tool.unknown', policy: key, tools: unknown },
+      });
     }
   }
 }

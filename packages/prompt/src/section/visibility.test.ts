@@ -233,7 +233,7 @@ test('hidden: what a closed parent hides is not asked for and needs no parameter
     }),
   );
   // The summary fills its own placeholders from the same parameters, so those have to be there.
-  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.missing' }));
+  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }));
   expect(prompt.bind({ missing: 'm' }).render().text).toContain('Closed.');
 });
 

@@ -1,5 +1,13 @@
 import { HoldfastError } from '@holdfast/core';
-import { copyJson, findToolNameProblem, isPack, isPlainObject, isPlugin, nearestNames } from '@holdfast/core/internal';
+import {
+  copyJson,
+  findToolNameProblem,
+  isPack,
+  isPlainObject,
+  isPlugin,
+  nearestNames,
+  toReason,
+} from '@holdfast/core/internal';
 import { allowRuleSchema, commandRulePattern, type FactRules, factRuleSchema } from '@holdfast/facts/rules';
 import { describeIssues, type SchemaIssue } from '@holdfast/schema';
 import * as v from 'valibot';
@@ -20,21 +28,26 @@ export function defineConfig(config: HoldfastConfig): HoldfastConfig {
 export function takeConfig(value: unknown, what: string): HoldfastConfig {
   const checked = checkHostConfig(value);
   if (checked.ok) return checked.config;
-  throw invalidConfig('config.invalid', what, checked.problems);
+  throw invalidConfig(undefined, what, checked.problems);
 }
 
 const shownProblems = 20;
 
 export function invalidConfig(
-  code: 'config.invalid' | 'config.policy.invalid',
+  reason: 'policy' | undefined,
   what: string,
   problems: readonly SchemaIssue[],
 ): HoldfastError {
   const more = problems.length > shownProblems ? `; and ${problems.length - shownProblems} more` : '';
   return new HoldfastError(
-    code,
+    'config.invalid',
     `${what} is invalid and was not used: ${describeIssues(problems.slice(0, shownProblems))}${more}.`,
-    { data: { problems: problems.slice(0, shownProblems).map(({ path, message }) => ({ path, message })) } },
+    {
+      data: {
+        ...toReason({ reason }),
+        problems: problems.slice(0, shownProblems).map(({ path, message }) => ({ path, message })),
+      },
+    },
   );
 }
 

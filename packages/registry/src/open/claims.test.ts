@@ -26,10 +26,14 @@ test.each([
   ['modern', 'modem'],
   ['g0', 'go'],
   ['__x', 'x'],
-])('registry.name.conflict: two owners of the tools %s and %s', (one, other) => {
+])('registry.invalid: name.conflict: two owners of the tools %s and %s', (one, other) => {
   const git = createRegistry().use(pluginOf('git', one));
   const message = (text: string) =>
-    expect.objectContaining({ code: 'registry.name.conflict', message: expect.stringContaining(text) });
+    expect.objectContaining({
+      code: 'registry.invalid',
+      reason: 'name.conflict',
+      message: expect.stringContaining(text),
+    });
   const act = () => git.use(pluginNamed('hg', { tools: pluginOf('hg', other).tools ?? [] }, '2.0.0'));
   // Both owners and both solutions.
   for (const text of ['The plugin `git` 1.0.0 and the plugin `hg` 2.0.0', `\`${other}\``, '`prefix`', 'winners'])
@@ -43,13 +47,15 @@ test('a tool of a section claims its name like any other', () => {
       sections: [sectionOf('git', { children: [sectionOf('deep', { tools: pluginOf('x', 'push').tools ?? [] })] })],
     }),
   );
-  expect(() => git.use(pluginOf('hg', 'push'))).toThrow(expect.objectContaining({ code: 'registry.name.conflict' }));
+  expect(() => git.use(pluginOf('hg', 'push'))).toThrow(
+    expect.objectContaining({ code: 'registry.invalid', reason: 'name.conflict' }),
+  );
 });
 
 test('a prefixed name may conflict with another plugin', () => {
   const registry = createRegistry().use(pluginOf('git', 'hg_push'));
   expect(() => registry.use(pluginOf('hg', 'push'), { prefix: 'hg' })).toThrow(
-    expect.objectContaining({ code: 'registry.name.conflict' }),
+    expect.objectContaining({ code: 'registry.invalid', reason: 'name.conflict' }),
   );
 });
 
@@ -76,9 +82,13 @@ test.each<[string, Plugin, Plugin]>([
     pluginNamed('hg', { resources: [resource('client')] }),
   ],
   ['policy', pluginNamed('git', { policies: [denying('a-b')] }), pluginNamed('git-a', { policies: [denying('b')] })],
-])('registry.name.conflict: %s', (kind, git, hg) => {
+])('registry.invalid: name.conflict: %s', (kind, git, hg) => {
   expect(() => createRegistry().use(git).use(hg)).toThrow(
-    expect.objectContaining({ code: 'registry.name.conflict', message: expect.stringContaining(`the ${kind}`) }),
+    expect.objectContaining({
+      code: 'registry.invalid',
+      reason: 'name.conflict',
+      message: expect.stringContaining(`the ${kind}`),
+    }),
   );
 });
 
@@ -93,7 +103,8 @@ test('policies of a plugin and of a pack have separate states', () => {
   const registry = createRegistry().use(pluginNamed('team', { policies: [denying('budget-call-budget')] }));
   expect(() => registry.use(budget, { id: 'team-budget' })).toThrow(
     expect.objectContaining({
-      code: 'registry.name.conflict',
+      code: 'registry.invalid',
+      reason: 'name.conflict',
       message: expect.stringContaining('give the pack another `id`'),
     }),
   );
@@ -164,7 +175,7 @@ test('an error in a pack is thrown: nothing runs without a requested guard', () 
     expect.objectContaining({ code: 'pack.invalid', reason: 'preset.unknown' }),
   );
   expect(() => registry.use(budget, { config: { maxCalls: 0 } })).toThrow(
-    expect.objectContaining({ code: 'pack.config.invalid' }),
+    expect.objectContaining({ code: 'pack.invalid', reason: 'config' }),
   );
   const failing: Pack = {
     ...budget,

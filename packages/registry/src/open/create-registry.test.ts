@@ -31,7 +31,9 @@ test('`use` returns a new registry; earlier ones are unchanged, even with two su
   expect(other.resolve('svn/pull')).toBeDefined();
   expect(other.resolve('hg/pull')).toBeUndefined();
   // Each knows the names of its own chain.
-  expect(() => both.use(pluginOf('cvs', 'pull'))).toThrow(expect.objectContaining({ code: 'registry.name.conflict' }));
+  expect(() => both.use(pluginOf('cvs', 'pull'))).toThrow(
+    expect.objectContaining({ code: 'registry.invalid', reason: 'name.conflict' }),
+  );
   expect(namesOf(git.use(pluginOf('cvs', 'pull')))).toEqual(['push', 'pull']);
 });
 
@@ -155,12 +157,17 @@ test("options are validated by the plugin's schema, and `setup` gets the result"
   ];
   for (const config of wrong) {
     expect(() => createRegistry().use(plugin, { config } as never)).toThrow(
-      expect.objectContaining({ code: 'plugin.config.invalid', message: expect.stringContaining('`git` 1.0.0') }),
+      expect.objectContaining({
+        code: 'plugin.invalid',
+        reason: 'config',
+        message: expect.stringContaining('`git` 1.0.0'),
+      }),
     );
   }
   expect(() => createRegistry().use(pluginOf('git'), { config: { tool: 'tag' } })).toThrow(
     expect.objectContaining({
-      code: 'plugin.config.invalid',
+      code: 'plugin.invalid',
+      reason: 'config',
       message: expect.stringContaining('it takes none, got `tool`'),
     }),
   );

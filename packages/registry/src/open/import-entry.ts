@@ -29,7 +29,7 @@ export interface ImportOptions {
 /**
  * Imports the plugin with this name. Its code runs with all rights of this process.
  *
- * @throws HoldfastError `plugin.package.missing`, `plugin.package.failed`, `plugin.failed`.
+ * @throws HoldfastError `plugin.package.failed`, `plugin.failed`.
  */
 export function importPlugin(name: ImportName, options: ImportOptions): Promise<ImportedEntry<Plugin>> {
   return importEntry(name, { kind: 'plugin', isKind: isPlugin, ...options });
@@ -112,13 +112,13 @@ async function missingPackage(name: string, { from, kind }: Importing<unknown>):
     nearest === undefined
       ? `if the name is correct, run \`npm install ${name}\`.${others}`
       : `did you mean \`${nearest}\`? If not, run \`npm install ${name}\`.`;
-  return failure('plugin.package.missing', `The package \`${name}\` is not installed: ${hint}`);
+  return unusable('missing', `The package \`${name}\` is not installed: ${hint}`);
 }
 
 async function digestOf(file: string, shown: string): Promise<string> {
   const reading = await readSmallFile(file, { maxBytes: maxEntryBytes });
   if (reading.type === 'read') return createHash('sha256').update(reading.bytes).digest('hex');
-  if (reading.type === 'missing') throw failure('plugin.package.missing', `The file of \`${shown}\` does not exist.`);
+  if (reading.type === 'missing') throw unusable('missing', `The file of \`${shown}\` does not exist.`);
   throw unusable('invalid', `Cannot use the file of \`${shown}\`: ${reading.why}.`);
 }
 
@@ -201,7 +201,7 @@ function isOf<Thing>(isKind: (value: unknown) => value is Thing, value: unknown)
 }
 
 /** Reasons of `plugin.package.failed`. */
-type UnusableReason = 'empty' | 'export.missing' | 'export.unclear' | 'invalid';
+type UnusableReason = 'empty' | 'export.missing' | 'export.unclear' | 'invalid' | 'missing';
 
 const unusable: ReasonedError<UnusableReason> = errorsOf('plugin.package.failed');
 

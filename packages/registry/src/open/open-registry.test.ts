@@ -189,25 +189,31 @@ test('finds a package linked by pnpm, and one of a parent folder', async () => {
 });
 
 const failing: readonly (readonly [string, Readonly<Record<string, string>>, string, string, string])[] = [
-  ['plugin.package.missing', {}, 'git', '`npm install git`', 'git'],
+  ['plugin.package.failed: missing', {}, 'git', '`npm install git`', 'git'],
   [
-    'plugin.package.missing',
+    'plugin.package.failed: missing',
     packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
     '@acme/holdfast-gti',
     'did you mean `@acme/holdfast-git`? If not, run `npm install @acme/holdfast-gti`.',
     'a misspelt name',
   ],
   [
-    'plugin.package.missing',
+    'plugin.package.failed: missing',
     packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
     'g',
     'run `npm install g`. Installed plugins: `@acme/holdfast-git`.',
     "a plugin's own name",
   ],
-  ['plugin.package.missing', {}, './git.mjs', '`./git.mjs`', 'a path'],
-  ['plugin.package.missing', { 'node_modules/git/x': '' }, 'git', 'not installed', 'an empty folder'],
-  ['plugin.package.missing', {}, 'fs', 'not installed', 'a part of Node.js'],
-  ['plugin.package.missing', packageFiles('git', '', { exports: './gone.js' }), 'git', 'does not exist', 'a lost file'],
+  ['plugin.package.failed: missing', {}, './git.mjs', '`./git.mjs`', 'a path'],
+  ['plugin.package.failed: missing', { 'node_modules/git/x': '' }, 'git', 'not installed', 'an empty folder'],
+  ['plugin.package.failed: missing', {}, 'fs', 'not installed', 'a part of Node.js'],
+  [
+    'plugin.package.failed: missing',
+    packageFiles('git', '', { exports: './gone.js' }),
+    'git',
+    'does not exist',
+    'a lost file',
+  ],
   [
     'plugin.package.failed: invalid',
     packageFiles('git', '', { exports: './../../x.js' }),
@@ -328,7 +334,7 @@ test.each(failing)('%s: leaves out only the plugin (%#: $4)', async (code, files
 });
 
 test.each([
-  ['plugin.package.missing', {}, 'guard'],
+  ['plugin.package.failed: missing', {}, 'guard'],
   ['plugin.package.failed', packageFiles('guard', 'throw new Error("no luck");'), 'guard'],
   ['plugin.package.failed: empty', packageFiles('guard', 'export default plugin("git");'), 'guard'],
   [
@@ -348,7 +354,7 @@ test.each([
     packageFiles('guard', 'export default pack("a");'),
     { pack: 'guard', preset: 'none' },
   ],
-  ['pack.config.invalid', packageFiles('guard', 'export default pack("a");'), { pack: 'guard', config: { tools: 7 } }],
+  ['pack.invalid: config', packageFiles('guard', 'export default pack("a");'), { pack: 'guard', config: { tools: 7 } }],
 ])('%s: nothing runs without a requested pack', async (code, files, pack) => {
   await using folder = await createFolder(files);
   await expect(open(folder.path, { config: { packs: [pack] } })).rejects.toSatisfy(
@@ -410,7 +416,10 @@ test('winners of the configuration apply to the registry', async () => {
   const tool = defineTool({ name: 'push', description: 'Does it.', execute: () => 1 });
   await using folder = await createFolder();
   const plugins = [makePlugin('a', { tools: [tool] }), makePlugin('b', { tools: [tool] })];
-  await expect(open(folder.path, { config: { plugins } })).rejects.toMatchObject({ code: 'registry.name.conflict' });
+  await expect(open(folder.path, { config: { plugins } })).rejects.toMatchObject({
+    code: 'registry.invalid',
+    reason: 'name.conflict',
+  });
   const opened = await open(folder.path, { config: { plugins, winners: { push: 'b' } } });
   expect(opened.registry.explain('push').filter(({ inForce }) => inForce)).toMatchObject([{ qualifiedName: 'b/push' }]);
 });
@@ -455,8 +464,18 @@ test('tools of configured plugins are dangerous if they declare neither `dangero
   ]);
   expect(registry.resolve('git/silent')).toMatchObject({ undeclared: true, effects: 'external', repeat: 'never' });
   expect(registry.problems).toMatchObject([
-    { code: 'plugin.tool.undeclared', plugin: 'git', message: expect.stringContaining('`g_silent`') },
-    { code: 'plugin.tool.undeclared', plugin: 'git', message: expect.stringContaining('`g_made`') },
+    {
+      code: 'registry.invalid',
+      reason: 'tool.undeclared',
+      plugin: 'git',
+      message: expect.stringContaining('`g_silent`'),
+    },
+    {
+      code: 'registry.invalid',
+      reason: 'tool.undeclared',
+      plugin: 'git',
+      message: expect.stringContaining('`g_made`'),
+    },
   ]);
 });
 
@@ -473,7 +492,7 @@ test('an unsupported plugin is left out before it is prepared', async () => {
   expect(prepared).toEqual(['fit']);
   expect(opened.registry.problems.map(({ plugin, ...kind }) => [describeCode(kind), plugin])).toEqual([
     ['plugin.failed: version.mismatch', 'old'],
-    ['plugin.tool.undeclared', 'fit'],
+    ['registry.invalid: tool.undeclared', 'fit'],
   ]);
   expect(opened.used.plugins.map(({ name }) => name)).toEqual(['fit']);
 });
@@ -583,12 +602,15 @@ test.each([
   }
 });
 
-test("plugin.config.invalid: invalid options are the host's error", async () => {
+test("plugin.invalid: config: invalid options are the host's error", async () => {
   await using folder = await createFolder();
   const config = { plugins: [{ plugin: makePlugin('git', { configSchema: schema }), config: { token: 7 } }] };
-  await expect(open(folder.path, { config })).rejects.toMatchObject({ code: 'plugin.config.invalid' });
+  await expect(open(folder.path, { config })).rejects.toMatchObject({ code: 'plugin.invalid', reason: 'config' });
   const preparePlugin = (): never => {
-    throw new HoldfastError('plugin.config.invalid', 'It does not fit.');
+    throw new HoldfastError('plugin.invalid', 'It does not fit.', { data: { reason: 'config' } });
   };
-  await expect(open(folder.path, { config, preparePlugin })).rejects.toMatchObject({ code: 'plugin.config.invalid' });
+  await expect(open(folder.path, { config, preparePlugin })).rejects.toMatchObject({
+    code: 'plugin.invalid',
+    reason: 'config',
+  });
 });

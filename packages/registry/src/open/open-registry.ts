@@ -27,7 +27,7 @@ export interface OpenRegistryOptions {
   /**
    * Called for each plugin of the configuration that supports this Holdfast version, before it is used. May return
    * another plugin, e.g. with loaded tool folders, which has consumed `config`. A throw leaves out the plugin, except
-   * `plugin.config.invalid`, which is the host's error.
+   * `plugin.invalid`, which is the host's error.
    */
   preparePlugin?(
     plugin: Plugin,
@@ -90,8 +90,7 @@ export interface OpenedRegistry {
  * Imports the plugins and packs of a configuration, and only those, and uses them. A plugin that fails is left out; a pack that fails
  * throws, because nothing may run without a requested guard. Modules that this process has already imported are not reloaded.
  *
- * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.invalid`,
- * `config.policy.invalid` and the errors of `preparePack`; for both the errors of `Registry.use`.
+ * @throws HoldfastError for a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.invalid` and the errors of `preparePack`; for both the errors of `Registry.use`.
  */
 export async function openRegistry(config: EffectiveConfig, options: OpenRegistryOptions): Promise<OpenedRegistry> {
   const { directory, builtIn = [] } = options;

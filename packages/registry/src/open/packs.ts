@@ -118,9 +118,9 @@ function findForWorkspace(
   const several = byName.length > 1 ? '; several packs have this name' : '';
   const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]), 'It has none');
   throw new HoldfastError(
-    'config.policy.invalid',
+    'config.invalid',
     `\`${origin.file ?? 'The workspace'}\` requires the pack \`${name.slice(0, 200)}\`, which the host must provide before anything runs${several}. ${names}.${leftOut}`,
-    { data: { pack: name.slice(0, 200) } },
+    { data: { reason: 'policy', pack: name.slice(0, 200) } },
   );
 }
 

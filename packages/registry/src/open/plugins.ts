@@ -1,5 +1,5 @@
 import { definePlugin, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
-import { describeThrown, digestJson, toReason } from '@holdfast/core/internal';
+import { describeCode, describeThrown, digestJson, toReason } from '@holdfast/core/internal';
 import { type EffectiveValue, type PluginEntry, showEntry } from '../config/config.ts';
 import { findVersionProblem } from '../resolve/holdfast-version.ts';
 import { readEntryName } from '../resolve/names.ts';
@@ -16,7 +16,7 @@ export interface OpenedPlugins {
   readonly diagnostics: readonly RegistryDiagnostic[];
 }
 
-/** @throws HoldfastError the errors of `Registry.use`, and `plugin.config.invalid`. */
+/** @throws HoldfastError the errors of `Registry.use`, and `plugin.invalid`. */
 export async function openPlugins(
   entries: readonly EffectiveValue<PluginEntry>[],
   start: Registry,
@@ -91,7 +91,9 @@ async function importNamed(
 ): Promise<{ readonly plugin: Plugin; readonly source: PackageSource }> {
   const name = readEntryName(text);
   if (name === undefined || name.type === 'offered') {
-    throw new HoldfastError('plugin.package.missing', `\`${text}\` is neither a package name nor a path.`);
+    throw new HoldfastError('plugin.package.failed', `\`${text}\` is neither a package name nor a path.`, {
+      data: { reason: 'missing' },
+    });
   }
   const { thing, source } = await importPlugin(name, options);
   return { plugin: thing, source };
@@ -107,7 +109,7 @@ async function attempt<Value>(plugin: string, have: () => Promise<Value>): Promi
     return { type: 'had', value: await have() };
   } catch (thrown) {
     const kind = isHoldfastError(thrown) ? thrown : { code: 'plugin.failed' };
-    if (kind.code === 'plugin.config.invalid') throw thrown;
+    if (describeCode(kind) === 'plugin.invalid: config') throw thrown;
     const message = describeThrown(thrown);
     const diagnostic = { code: kind.code, ...toReason(kind), message, plugin };
     return { type: 'left-out', diagnostic };

@@ -14,7 +14,7 @@ const maxYamlBytes = 32_768;
  * Reads the workspace's own configuration, plain data. `undefined` if the file does not exist; an unreadable file is an error, because it
  * may deny something.
  *
- * @throws HoldfastError `config.policy.invalid`.
+ * @throws HoldfastError `config.invalid`.
  */
 export async function readWorkspaceConfig(workspace: string, directory: string): Promise<ConfigLayer | undefined> {
   const found = await readPolicyFile(workspace, {
@@ -40,7 +40,7 @@ export interface RuleFile {
  * Reads the rules in the `holdfast.policy.json` or `.yaml` of a folder: the user's own, which may be a link, or those of a workspace, which
  * have no `allow`. `undefined` if there is no such file.
  *
- * @throws HoldfastError `config.policy.invalid`.
+ * @throws HoldfastError `config.invalid`.
  */
 export async function readRuleFile(folder: string, owner: 'user' | 'workspace'): Promise<RuleFile | undefined> {
   const reading = { show: (name: string) => (owner === 'user' ? join(folder, name) : name) };
@@ -91,7 +91,7 @@ async function readPolicyFile<Config>(
   const what = `\`${file}\`${whose}`;
   const refuse = (problem: string): never => {
     const message = `Cannot use ${what}, and nothing runs without it: ${problem}.`;
-    throw new HoldfastError('config.policy.invalid', message, { data: { file } });
+    throw new HoldfastError('config.invalid', message, { data: { reason: 'policy', file } });
   };
   if (other !== undefined)
     return refuse(
@@ -108,7 +108,7 @@ async function readPolicyFile<Config>(
     const place = parsed.places.get(path);
     return { path, message: place === undefined ? message : `${message} (${describePlace(place)})` };
   });
-  throw invalidConfig('config.policy.invalid', what, problems);
+  throw invalidConfig('policy', what, problems);
 }
 
 /** The lines of `deny[0]` and other rules. */

@@ -44,12 +44,13 @@ test("the user's own file says what counts as a check; a workspace's cannot", as
     () => readConfig({ directory, workspace: directory }),
   ])
     await expect(read()).rejects.toMatchObject({
-      code: 'config.policy.invalid',
+      code: 'config.invalid',
+      reason: 'policy',
       message: expect.stringContaining('`checks`: a workspace cannot say what counts as a check') as string,
     });
   for (const checks of ['make lint', '[-x]', '[a  b]', '[1]', `[${'x'.repeat(201)}]`]) {
     await folder.write({ 'holdfast.policy.yml': `checks: ${checks}` });
-    await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.policy.invalid' });
+    await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
   }
 });
 
@@ -83,7 +84,8 @@ test.each([
     await using folder = await createFolder(Object.fromEntries(names.map((name) => [name, content])));
     const directory = folder.path;
     const problem = {
-      code: 'config.policy.invalid',
+      code: 'config.invalid',
+      reason: 'policy',
       message: expect.stringContaining(`Keep \`${kept}\`, add to it`) as string,
     };
     await expect(readConfig({ directory, workspace: directory })).rejects.toMatchObject(problem);
@@ -132,10 +134,11 @@ test.each<readonly [what: string, text: string, says: string]>([
   ['nested items', '- '.repeat(10_000), 'it is'],
   ['nested lines', Array.from({ length: 90 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), 'deeper than 64'],
   ['a large file', `deny:\n${'  - reads: secrets\n'.repeat(60_000)}`, 'it is larger than 32768 bytes'],
-])('config.policy.invalid: %s', async (_, text, says) => {
+])('config.invalid: policy: %s', async (_, text, says) => {
   await using folder = await createFolder({ 'w/holdfast.policy.yaml': text });
   await expect(readConfig({ directory: folder.path, workspace: join(folder.path, 'w') })).rejects.toMatchObject({
-    code: 'config.policy.invalid',
+    code: 'config.invalid',
+    reason: 'policy',
     message: expect.stringContaining(says) as string,
   });
 });

@@ -166,15 +166,16 @@ test.each<readonly [string, string | Uint8Array, string]>([
   ['an unknown isolation', '{ "isolation": "none" }', '`isolation`: must be'],
   ['deep nesting', deep, 'nested deeper'],
   ['a huge file', `{ "denyTools": [${'"push",'.repeat(200_000)}"push"] }`, 'it is larger than 1048576 bytes'],
-])('config.policy.invalid: %s', async (_, content, part) => {
+])('config.invalid: policy: %s', async (_, content, part) => {
   await using folder = await createFolder({ 'w/holdfast.policy.json': content });
   await expect(readConfig({ directory: folder.path, workspace: join(folder.path, 'w') })).rejects.toMatchObject({
-    code: 'config.policy.invalid',
+    code: 'config.invalid',
+    reason: 'policy',
     message: expect.stringContaining(part) as string,
   });
 });
 
-test('config.policy.invalid: a non-regular file is neither ignored nor waited for', async () => {
+test('config.invalid: policy: a non-regular file is neither ignored nor waited for', async () => {
   await using folder = await createFolder({ 'folder/holdfast.policy.json/x': '', 'link/x': '', 'fifo/x': '' });
   await folder.write({ 'policy.json': '{}', 'far/x': '', 'lost/x': '' });
   await folder.link('link/holdfast.policy.json', '/dev/null');
@@ -185,7 +186,8 @@ test('config.policy.invalid: a non-regular file is neither ignored nor waited fo
   for (const name of ['folder', 'link', 'far', 'lost', 'fifo', 'x'.repeat(5_000)]) {
     const workspace = join(folder.path, name);
     await expect(readConfig({ directory: folder.path, workspace })).rejects.toMatchObject({
-      code: 'config.policy.invalid',
+      code: 'config.invalid',
+      reason: 'policy',
     });
   }
 });
@@ -197,7 +199,8 @@ test('if the policy file of a workspace is invalid, no host code runs', async ()
   });
   const directory = folder.path;
   await expect(readConfig({ directory, workspace: directory })).rejects.toMatchObject({
-    code: 'config.policy.invalid',
+    code: 'config.invalid',
+    reason: 'policy',
   });
   expect(globalThis).not.toHaveProperty('holdfastRanTooEarly');
 });

@@ -25,7 +25,7 @@ export interface LoadedConfig {
  * Reads the configuration of host and workspace. A host's configuration is a program that runs with all rights of this
  * process: `holdfast.config.ts`, `.mts`, `.js` or `.mjs` in `directory`, never in the workspace.
  *
- * @throws HoldfastError `config.invalid`, `config.policy.invalid`.
+ * @throws HoldfastError `config.invalid`.
  */
 export async function readConfig({ directory, file, workspace }: ReadConfigOptions): Promise<LoadedConfig> {
   // Data first: if it is invalid, no code runs.

@@ -129,26 +129,30 @@ test.each([
   'Guard',
   'guard ',
   'guard#default',
-])('config.policy.invalid: a workspace names `%s`, which the host does not have; nothing is imported', async (pack) => {
-  const poison = 'globalThis.holdfastRanOfWorkspace = true; export default pack("evil");';
-  await using folder = await createFolder({
-    ...packageFiles('@acme/evil', poison),
-    ...packageFiles('evil', poison),
-    'evil.mjs': poison,
-  });
-  await expect(open({ packs: [makeGuard('guard')] }, { packs: [pack] }, folder.path)).rejects.toMatchObject({
-    code: 'config.policy.invalid',
-    message: expect.stringContaining(`\`${pack}\``) as string,
-  });
-  expect(globalThis).not.toHaveProperty('holdfastRanOfWorkspace');
-  expect(await readFile(`${folder.path}/evil.mjs`, 'utf8')).toBe(poison);
-});
+])(
+  'config.invalid: policy: a workspace names `%s`, which the host does not have; nothing is imported',
+  async (pack) => {
+    const poison = 'globalThis.holdfastRanOfWorkspace = true; export default pack("evil");';
+    await using folder = await createFolder({
+      ...packageFiles('@acme/evil', poison),
+      ...packageFiles('evil', poison),
+      'evil.mjs': poison,
+    });
+    await expect(open({ packs: [makeGuard('guard')] }, { packs: [pack] }, folder.path)).rejects.toMatchObject({
+      code: 'config.invalid',
+      reason: 'policy',
+      message: expect.stringContaining(`\`${pack}\``) as string,
+    });
+    expect(globalThis).not.toHaveProperty('holdfastRanOfWorkspace');
+    expect(await readFile(`${folder.path}/evil.mjs`, 'utf8')).toBe(poison);
+  },
+);
 
-test('config.policy.invalid: an ambiguous pack name is rejected', async () => {
+test('config.invalid: policy: an ambiguous pack name is rejected', async () => {
   const plugin = (name: string) =>
     definePlugin({ name, version: '1.0.0', description: 'One.', holdfast: '*', packs: [makeGuard('safety')] });
   const config = { plugins: [plugin('git'), plugin('svn')] };
-  await expect(open(config, { packs: ['safety'] })).rejects.toMatchObject({ code: 'config.policy.invalid' });
+  await expect(open(config, { packs: ['safety'] })).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
   expect((await open(config, { packs: ['svn/safety'] })).used.packs).toHaveLength(1);
 });
 

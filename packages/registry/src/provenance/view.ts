@@ -87,7 +87,7 @@ function findUndeclared({ registered: { name: plugin }, placed }: InForce): read
   return placed.tools.flatMap(({ value, origin }) => {
     if (value?.undeclared !== true || !value.dangerous || origin?.kind === 'file') return [];
     const message = `\`${value.name}\` of the plugin \`${plugin}\` declares neither \`dangerous\` nor \`effects\`: each call needs approval.`;
-    return [Object.freeze({ code: 'plugin.tool.undeclared', message, plugin })];
+    return [Object.freeze({ code: 'registry.invalid', reason: 'tool.undeclared', message, plugin })];
   });
 }
 

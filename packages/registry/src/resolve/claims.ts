@@ -25,7 +25,7 @@ export class Claims {
   holder: object | undefined;
 
   /**
-   * Adds all of them, or none. @throws HoldfastError `registry.name.conflict`, `registry.invalid`.
+   * Adds all of them, or none. @throws HoldfastError `registry.invalid`.
    */
   add(claims: readonly Claim[]): void {
     const added = new Map<string, Claim>();
@@ -71,9 +71,9 @@ function toConflict(taken: Claim, { kind, name, owner }: Claim): HoldfastError {
       ? `the ${kind} \`${name}\``
       : `the ${kind}s \`${taken.name}\` and \`${name}\`, which look alike`;
   return new HoldfastError(
-    'registry.name.conflict',
+    'registry.invalid',
     `${capital(taken.owner)} and ${owner} have ${names}: ${wayOut(kind, name)}.`,
-    { data },
+    { data: { reason: 'name.conflict', ...data } },
   );
 }
 

@@ -46,7 +46,7 @@ const prefixPattern = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 /**
  * Reads a plugin once and runs its `setup`. An error in the plugin becomes its problem; an error of the host is thrown.
  *
- * @throws HoldfastError `registry.invalid`, `plugin.config.invalid`.
+ * @throws HoldfastError `registry.invalid`, `plugin.invalid`.
  */
 export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined, winners: Winners): TakenPlugin {
   const keys = ['prefix', 'config', 'source', 'gateUndeclared'] as const;
@@ -148,8 +148,8 @@ function contributionsOf(
 function readConfig({ name, version, configSchema }: Plugin, config: JsonObject | undefined): unknown {
   const refuse = (problem: string): never => {
     throw new HostMistake(
-      new HoldfastError('plugin.config.invalid', `Invalid options for the plugin \`${name}\` ${version}: ${problem}`, {
-        data: { plugin: name },
+      new HoldfastError('plugin.invalid', `Invalid options for the plugin \`${name}\` ${version}: ${problem}`, {
+        data: { reason: 'config', plugin: name },
       }),
     );
   };

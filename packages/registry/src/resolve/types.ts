@@ -54,7 +54,7 @@ export interface Provenance {
 
 /** A contribution that is inactive or needs approval, and the reason. */
 export interface RegistryProblem {
-  /** `plugin.failed`, `plugin.tool.undeclared` or `registry.invalid`. */
+  /** `plugin.failed`, `registry.invalid` or `registry.invalid`. */
   readonly code: string;
   /** The finer kind, if the code has several. */
   readonly reason?: string;
@@ -134,14 +134,14 @@ export interface Registry {
   /**
    * Uses a plugin. An error in the plugin leaves out all of it and is listed in `problems`; an error of the host is thrown.
    *
-   * @throws HoldfastError `registry.invalid`, `plugin.config.invalid`,
-   * `registry.name.conflict`.
+   * @throws HoldfastError `registry.invalid`, `plugin.invalid`,
+   * `registry.invalid`.
    */
   use(plugin: Plugin, options?: UsePluginOptions): Registry;
   /**
    * Uses a pack. Any error is thrown, because nothing may run without a requested guard.
    *
-   * @throws HoldfastError `registry.invalid`, `registry.name.conflict`, and the
+   * @throws HoldfastError `registry.invalid`, and the
    * errors of `packPolicies`.
    */
   use(pack: Pack, options?: UsePackOptions): Registry;

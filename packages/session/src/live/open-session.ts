@@ -13,8 +13,8 @@ export type OpenSessionOptions = Omit<SessionOptions, 'store'>;
  * Opens the session `id` of a store: creates it if the store does not have it, else rebuilds it from its log and continues after the
  * last record. To rebuild a fork, use `replay`, which takes the session it was forked from.
  *
- * @throws HoldfastError `options.invalid`; `session.other_id` if the log belongs to another session; the errors of the store, such as
- * `log.locked` and `log.chain`; the errors of `replay`, with `replay.no_content` also for `content: 'none'` on a log with content.
+ * @throws HoldfastError `options.invalid`; `session.invalid` if the log belongs to another session; the errors of the store, such as
+ * `log.locked` and `log.damaged`; the errors of `replay`, with `replay.failed` also for `content: 'none'` on a log with content.
  * The log is then closed.
  */
 export async function openSession(
@@ -41,15 +41,16 @@ function openLog(store: SessionLogs | SessionStore, id: string): OpenedLog | Pro
 function goOn({ records, store }: OpenedLog, { id, content, ...options }: OpenSessionOptions): Session {
   if (content === 'none') {
     throw new HoldfastError(
-      'replay.no_content',
+      'replay.failed',
       "A resumed log has content; use `content: 'none'` only for a new session.",
+      { data: { reason: 'no_content' } },
     );
   }
   const session = replay(records, { ...options, store });
   if (id === undefined || session.id === id) return session;
   throw new HoldfastError(
-    'session.other_id',
+    'session.invalid',
     `The log belongs to session \`${session.id}\`, not \`${id}\`; omit \`id\`, or use another log.`,
-    { data: { sessionId: session.id, expected: id } },
+    { data: { reason: 'other_id', sessionId: session.id, expected: id } },
   );
 }

@@ -89,9 +89,9 @@ export class Rebuilding {
     const slice = this.#definitions.get(id);
     if (slice === undefined) {
       throw new HoldfastError(
-        'replay.slice_missing',
+        'replay.failed',
         `Rebuilding the log needs the reducers of slice \`${id}\`; pass its definition in \`slices\`.`,
-        { data: { id } },
+        { data: { reason: 'slice_missing', id } },
       );
     }
     if (!isSameShape(declaration, slice)) {

@@ -221,12 +221,13 @@ test('a cleared state is accepted even if the schema rejects the initial value',
   expect(replay(store.records, { slices: [notes, state(v.string())] }).read(state(v.string()))).toBeNull();
 });
 
-test('replay.slice_missing: reducers are not in the log', () => {
+test('replay.failed: slice_missing: reducers are not in the log', () => {
   const { session, store } = start();
   session.register(count);
   session.dispatch(note('a'));
   expect(codeOf(() => replay(store.records, { slices: [notes] }))).toMatchObject({
-    code: 'replay.slice_missing',
+    code: 'replay.failed',
+    reason: 'slice_missing',
     data: { id: 'count' },
   });
 });
@@ -299,12 +300,12 @@ test.each<[string, number, readonly unknown[]]>([
   ['a restore to a later record', 1, [began, { type: 'restore', toSeq: 2 }]],
   ['a restore to nothing', 1, [began, { type: 'restore', toSeq: 'x' }]],
   ['an invalid import', 1, [declared, { type: 'import', slices: [{ id: 'policy:seen' }] }]],
-])('replay.record_invalid: %s', (_what, seq, entries) => {
+])('replay.failed: record: %s', (_what, seq, entries) => {
   const records = entries.map((entry, index) => ({ seq: index, atMs: 0, ...(entry as object) }) as LogRecord);
-  expect(codeOf(() => replay(records))).toMatchObject({ code: 'replay.record_invalid', data: { seq } });
+  expect(codeOf(() => replay(records))).toMatchObject({ code: 'replay.failed', reason: 'record', data: { seq } });
 });
 
-test('replay.record_invalid: a reducer that throws now and did not then', () => {
+test('replay.failed: record: a reducer that throws now and did not then', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   session.dispatch(note('b'));
@@ -319,14 +320,15 @@ test('replay.record_invalid: a reducer that throws now and did not then', () => 
     },
   });
   expect(codeOf(() => replay(store.records, { slices: [broken] }))).toMatchObject({
-    code: 'replay.record_invalid',
+    code: 'replay.failed',
+    reason: 'record',
     data: { seq: 2 },
     message: expect.stringContaining('not b'),
     cause: expect.objectContaining({ message: 'not b' }),
   });
 });
 
-test('a fork is replayed on its origin: replay.base_missing, replay.base_missing: foreign', () => {
+test('a fork is replayed on its origin: base_missing, base_foreign', () => {
   const { session, store } = start();
   session.dispatch(note('a'));
   const forked = memoryStore();
@@ -342,18 +344,18 @@ test('a fork is replayed on its origin: replay.base_missing, replay.base_missing
   expect(rebuilt.read(notes).toArray()).toEqual(['a', 'in the fork']);
   expect(base.read(notes).toArray()).toEqual(['a']);
 
-  const missing = { code: 'replay.base_missing', data: { sessionId: 's', seq: 2 } };
+  const missing = { code: 'replay.failed', reason: 'base_missing', data: { sessionId: 's', seq: 2 } };
   expect(codeOf(() => replay(forked.records, { slices: [notes] }))).toMatchObject(missing);
   const later = replay(store.records, { slices: [notes] });
   for (const foreign of [later, createSession({ id: 's2' })]) {
     expect(codeOf(() => replay(forked.records, { slices: [notes], base: foreign }))).toMatchObject({
-      code: 'replay.base_missing',
-      reason: 'foreign',
+      code: 'replay.failed',
+      reason: 'base_foreign',
     });
   }
   expect(codeOf(() => replay(store.records, { slices: [notes], base }))).toMatchObject({
-    code: 'replay.base_missing',
-    reason: 'foreign',
+    code: 'replay.failed',
+    reason: 'base_foreign',
   });
 });
 

@@ -35,8 +35,8 @@ export interface ReplayOptions {
  * Rebuilds a session from its log, or from a snapshot and the records after it, and continues after the last record. Runs reducers,
  * but no policies or tools. The rebuilt state equals the original if reducers are pure; an impure one goes undetected.
  *
- * @throws HoldfastError `replay.slice_missing`, `slice.invalid` (a definition differs from the recorded one),
- * `replay.record_invalid` with `seq` in `data`, `replay.base_missing`, `replay.no_content`;
+ * @throws HoldfastError `replay.failed`, `slice.invalid` (a definition differs from the recorded one),
+ * `replay.failed` with `seq` in `data`, `replay.failed`;
  * `slice.invalid` if a policy's schema rejects its state.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
@@ -104,7 +104,7 @@ function readOpenWork({ seq, open }: Start): OpenWorkLedger {
   }
 }
 
-const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.invalid: conflict']);
+const passedOn: ReadonlySet<string> = new Set(['replay.failed: slice_missing', 'slice.invalid: conflict']);
 
 export interface Start {
   readonly sessionId: string;
@@ -127,8 +127,9 @@ function readStart(record: LogRecord | undefined): Start {
   const { seq, sessionId, nonce, slices, forkedFrom, open, content } = record;
   if (content === 'none') {
     throw new HoldfastError(
-      'replay.no_content',
+      'replay.failed',
       "The log was written with `content: 'none'`: it has no state to rebuild.",
+      { data: { reason: 'no_content' } },
     );
   }
   if (typeof sessionId !== 'string' || !Array.isArray(slices)) {
@@ -151,32 +152,32 @@ function statesBefore(
   if (forkedFrom === undefined) {
     if (base === undefined) return new Map();
     throw new HoldfastError(
-      'replay.base_missing',
+      'replay.failed',
       `The session \`${sessionId}\` is not a fork; replay it without \`base\`.`,
-      { data: { reason: 'foreign' } },
+      { data: { reason: 'base_foreign' } },
     );
   }
   if (open !== undefined) return new Map();
   const origin = `session \`${String(forkedFrom.sessionId)}\` after ${String(forkedFrom.seq)} records`;
   if (base === undefined) {
     throw new HoldfastError(
-      'replay.base_missing',
+      'replay.failed',
       `The session \`${sessionId}\` is a fork of ${origin}; replay that session and pass it as \`base\`.`,
-      { data: { sessionId: String(forkedFrom.sessionId), seq: Number(forkedFrom.seq) } },
+      { data: { reason: 'base_missing', sessionId: String(forkedFrom.sessionId), seq: Number(forkedFrom.seq) } },
     );
   }
   const { sessionId: baseId, seq, states } = base.snapshot();
   if (baseId === forkedFrom.sessionId && seq === forkedFrom.seq) return states;
   throw new HoldfastError(
-    'replay.base_missing',
+    'replay.failed',
     `The session \`${sessionId}\` is a fork of ${origin}, but \`base\` is session \`${baseId}\` after ${seq} records.`,
-    { data: { reason: 'foreign' } },
+    { data: { reason: 'base_foreign' } },
   );
 }
 
 function invalid(seq: number, what: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('replay.record_invalid', `Record ${seq} ${what}`, {
-    data: { seq },
+  return new HoldfastError('replay.failed', `Record ${seq} ${what}`, {
+    data: { reason: 'record', seq },
     ...(cause === undefined ? {} : { cause }),
   });
 }

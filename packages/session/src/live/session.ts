@@ -69,7 +69,7 @@ export interface Session extends SessionReader {
   openCall(place: CallPlace): OpenCall | undefined;
   /**
    * The stored records from number `fromSeq` (default 0) on.
-   * @throws HoldfastError `log.not_readable` if the store cannot be read.
+   * @throws HoldfastError `log.unreadable` if the store cannot be read.
    */
   records(fromSeq?: number): Iterable<LogRecord>;
   /** Resolves when all records so far survive a power failure; `undefined` if the store does not promise that. */

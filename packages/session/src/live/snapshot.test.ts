@@ -170,7 +170,9 @@ test('a fork is replayed from its snapshot without its origin, and from its begi
   expect(fromSnapshot[0]).toMatchObject({ type: 'snapshot', forkedFrom: { sessionId: 'origin', seq: 2 } });
   expect(replay(fromSnapshot, { slices }).export()).toEqual(fork.export());
   expect(replay(fromSnapshot, { slices, base: origin }).export()).toEqual(fork.export());
-  expect(() => replay(records(), { slices })).toThrow(expect.objectContaining({ code: 'replay.base_missing' }));
+  expect(() => replay(records(), { slices })).toThrow(
+    expect.objectContaining({ code: 'replay.failed', reason: 'base_missing' }),
+  );
   // The next snapshot records the origin, too.
   const next = askingStore(fromSnapshot);
   const again = replay(fromSnapshot, { slices, store: next.store });
@@ -185,7 +187,7 @@ test('a snapshot with missing or different definitions is rejected like a log', 
   ask();
   session.record({ type: 'note' });
   const from = records().slice(2);
-  expect(() => replay(from)).toThrow(expect.objectContaining({ code: 'replay.slice_missing' }));
+  expect(() => replay(from)).toThrow(expect.objectContaining({ code: 'replay.failed', reason: 'slice_missing' }));
   const other = defineSlice<string>({
     id: 'notes',
     kind: 'value',
@@ -243,7 +245,7 @@ test.each<[string, (records: readonly LogRecord[]) => readonly LogRecord[], numb
   ['begins with neither a start nor a snapshot', (records) => records.slice(1), 1],
   ['lacks a record after its snapshot', (records) => [...records.slice(2, 3), ...records.slice(4)], 3],
   ['has a snapshot that names no slices', (records) => [{ ...records[2], slices: null } as unknown as LogRecord], 2],
-])('replay.record_invalid: a log that %s', (_what, change, seq) => {
+])('replay.failed: record: a log that %s', (_what, change, seq) => {
   const { store, ask, records } = askingStore();
   const session = createSession({ store });
   ask();
@@ -251,6 +253,6 @@ test.each<[string, (records: readonly LogRecord[]) => readonly LogRecord[], numb
   for (let count = 0; count < 3; count += 1) session.record(note);
   expect(typesOf(records())).toEqual(['session-start', 'note', 'snapshot', 'note', 'note']);
   expect(() => replay(change(records()))).toThrow(
-    expect.objectContaining({ code: 'replay.record_invalid', data: { seq } }),
+    expect.objectContaining({ code: 'replay.failed', data: { reason: 'record', seq } }),
   );
 });

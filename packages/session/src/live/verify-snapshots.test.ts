@@ -109,14 +109,15 @@ test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
   ['with a slice more', ({ slices: all }) => ({ slices: [...all, { ...all[2], id: 'mine' }] }), 'mine'],
   ['without open work', () => ({ open: { runs: [], calls: [] } }), undefined],
   ['with invalid slices', () => ({ slices: null }), 'notes'],
-])('log.snapshot: one %s', (_what, change, slice) => {
+])('log.damaged: snapshot: one %s', (_what, change, slice) => {
   const records = writeLog();
   const [, , at = 0] = numbersOf(records);
   const changed = records.map((record) =>
     record.seq === at ? ({ ...record, ...change(record as unknown as Snapshot) } as LogRecord) : record,
   );
   expect(verifySnapshots(changed, { slices }).problem).toEqual({
-    code: 'log.snapshot',
+    code: 'log.damaged',
+    reason: 'snapshot',
     seq: at,
     ...(slice !== undefined && { slice }),
     message: expect.stringMatching(
@@ -125,7 +126,7 @@ test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
   });
 });
 
-test('log.snapshot: an impure reducer', () => {
+test('log.damaged: snapshot: an impure reducer', () => {
   let calls = 0;
   const impure = defineSlice<number>({
     id: 'impure',
@@ -142,7 +143,8 @@ test('log.snapshot: an impure reducer', () => {
   work(createSession({ slices: [notes, impure], store }));
   const records = [...store.read()];
   expect(verifySnapshots(records, { slices: [notes, impure] }).problem).toMatchObject({
-    code: 'log.snapshot',
+    code: 'log.damaged',
+    reason: 'snapshot',
     slice: 'impure',
   });
 });
@@ -179,8 +181,8 @@ test('a fork is compared from its beginning with its origin, or else from its fi
 });
 
 test('records that cannot be replayed fail as in replay', () => {
-  expect(() => verifySnapshots([])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+  expect(() => verifySnapshots([])).toThrow(expect.objectContaining({ code: 'replay.failed', reason: 'record' }));
   expect(() => verifySnapshots(writeLog().toSpliced(3, 1))).toThrow(
-    expect.objectContaining({ code: 'replay.record_invalid', data: { seq: 3 } }),
+    expect.objectContaining({ code: 'replay.failed', data: { reason: 'record', seq: 3 } }),
   );
 });

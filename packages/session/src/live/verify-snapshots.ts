@@ -15,7 +15,8 @@ export interface SnapshotVerification {
 }
 
 export interface SnapshotProblem {
-  readonly code: 'log.snapshot';
+  readonly code: 'log.damaged';
+  readonly reason: 'snapshot';
   /** Of the snapshot record. */
   readonly seq: number;
   /** The slice that differs, if the difference is in a slice. */
@@ -28,7 +29,7 @@ export interface SnapshotProblem {
  * links after it were forged, or that a reducer is impure. If the first record is a snapshot, the next one is compared with it; the
  * same holds for the first snapshot of a fork without `base`. Slices without reducers, such as policies' states, need no definition.
  *
- * @throws HoldfastError as `replay`, except `replay.slice_missing`.
+ * @throws HoldfastError as `replay`, except `replay.failed`.
  */
 export function verifySnapshots(
   records: readonly LogRecord[],
@@ -84,7 +85,8 @@ function compare(record: LogRecord, before: Rebuilt, unchecked: ReadonlySet<stri
   const { seq, sessionId, forkedFrom, slices, open } = record;
   const { start, rebuilding, openWork } = before;
   const differs = (what: string, slice?: string): SnapshotProblem => ({
-    code: 'log.snapshot',
+    code: 'log.damaged',
+    reason: 'snapshot',
     seq,
     ...(slice !== undefined && { slice }),
     message: `The snapshot ${seq} differs from the records before it: ${what}. It was changed afterwards, or a reducer is not pure.`,

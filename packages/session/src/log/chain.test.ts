@@ -29,32 +29,32 @@ test('`__proto__` is an ordinary field', () => {
 });
 
 test.each<[string, string, string]>([
-  ['another number', `{"seq":8,"prev":"${head}","atMs":1,"type":"note"}`, 'log.sequence'],
-  ['another number, said a second time', `${start},"atMs":1,"type":"note","seq":8}`, 'log.sequence'],
-  ['a text number', `{"seq":"7","prev":"${head}","atMs":1,"type":"note"}`, 'log.sequence'],
-  ['another link', `{"seq":7,"prev":"${beginning.head}","atMs":1,"type":"note"}`, 'log.chain'],
-  ['another link, said a second time', `${start},"prev":"x","atMs":1,"type":"note"}`, 'log.chain'],
-  ['no type', `${start},"atMs":1}`, 'log.record.invalid'],
-  ['no time', `${start},"type":"note"}`, 'log.record.invalid'],
-  ['a text time', `${start},"atMs":"1","type":"note"}`, 'log.record.invalid'],
-  ['nothing after its link', `${start},`, 'log.record.invalid'],
-  ['something after its end', `${start},"atMs":1,"type":"note"}}`, 'log.record.invalid'],
-  ['brackets', `[${start},"atMs":1,"type":"note"}]`, 'log.record.invalid'],
-  ['a byte order mark', `\ufeff${start},"atMs":1,"type":"note"}`, 'log.record.invalid'],
-])('a record with %s is rejected', (_what, text, code) => {
-  expect(parseRecord(text, place)).toMatchObject({ code });
+  ['another number', `{"seq":8,"prev":"${head}","atMs":1,"type":"note"}`, 'sequence'],
+  ['another number, said a second time', `${start},"atMs":1,"type":"note","seq":8}`, 'sequence'],
+  ['a text number', `{"seq":"7","prev":"${head}","atMs":1,"type":"note"}`, 'sequence'],
+  ['another link', `{"seq":7,"prev":"${beginning.head}","atMs":1,"type":"note"}`, 'chain'],
+  ['another link, said a second time', `${start},"prev":"x","atMs":1,"type":"note"}`, 'chain'],
+  ['no type', `${start},"atMs":1}`, 'record'],
+  ['no time', `${start},"type":"note"}`, 'record'],
+  ['a text time', `${start},"atMs":"1","type":"note"}`, 'record'],
+  ['nothing after its link', `${start},`, 'record'],
+  ['something after its end', `${start},"atMs":1,"type":"note"}}`, 'record'],
+  ['brackets', `[${start},"atMs":1,"type":"note"}]`, 'record'],
+  ['a byte order mark', `\ufeff${start},"atMs":1,"type":"note"}`, 'record'],
+])('a record with %s is rejected', (_what, text, reason) => {
+  expect(parseRecord(text, place)).toMatchObject({ code: 'log.damaged', reason });
 });
 
 test.each<[string, string, ChainPlace | string]>([
   ['a first record', `{"seq":0,"prev":"${beginning.head}","atMs":1,"type":"note"}`, beginning],
   ['a snapshot anywhere', `${start},"atMs":1,"type":"snapshot"}`, place],
-  ['a later record', `${start},"atMs":1,"type":"note"}`, 'log.sequence'],
-  ['a snapshot numbered 0', `{"seq":0,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'log.chain'],
-  ['a snapshot without a link', '{"seq":7,"prev":"x","atMs":1,"type":"snapshot"}', 'log.sequence'],
-  ['a snapshot with half a number', `{"seq":7.5,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'log.sequence'],
+  ['a later record', `${start},"atMs":1,"type":"note"}`, 'sequence'],
+  ['a snapshot numbered 0', `{"seq":0,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'chain'],
+  ['a snapshot without a link', '{"seq":7,"prev":"x","atMs":1,"type":"snapshot"}', 'sequence'],
+  ['a snapshot with half a number', `{"seq":7.5,"prev":"${head}","atMs":1,"type":"snapshot"}`, 'sequence'],
 ])('at the start of a file: %s', (_what, text, expected) => {
   expect(parseRecord(text, undefined)).toMatchObject(
-    typeof expected === 'string' ? { code: expected } : { place: expected },
+    typeof expected === 'string' ? { code: 'log.damaged', reason: expected } : { place: expected },
   );
 });
 

@@ -20,8 +20,9 @@ export interface ChainPlace {
 export const beginning: ChainPlace = { seq: 0, head: firstLink };
 
 export interface ChainProblem {
-  /** `log.record.invalid` (not a record), `log.sequence` (a gap), `log.chain` (the line before was changed). */
-  readonly code: 'log.record.invalid' | 'log.sequence' | 'log.chain';
+  readonly code: 'log.damaged';
+  /** `record` (not a record), `sequence` (a gap), `chain` (the line before was changed). */
+  readonly reason: 'record' | 'sequence' | 'chain';
   readonly message: string;
 }
 
@@ -59,21 +60,26 @@ function parseAny(text: string, known: ChainPlace | undefined): ParsedRecord {
   try {
     value = decodeJson(text);
   } catch {
-    return { code: 'log.record.invalid', message: `Record ${seq} is not JSON.` };
+    return { code: 'log.damaged', reason: 'record', message: `Record ${seq} is not JSON.` };
   }
   if (!isPlainObject(value) || typeof value['type'] !== 'string' || typeof value['atMs'] !== 'number') {
-    return { code: 'log.record.invalid', message: `Record ${seq} has no type or time.` };
+    return { code: 'log.damaged', reason: 'record', message: `Record ${seq} has no type or time.` };
   }
   const place = known ?? placeBefore(value);
   if (value['seq'] !== place.seq) {
     return {
-      code: 'log.sequence',
+      code: 'log.damaged',
+      reason: 'sequence',
       message: `Record ${place.seq} is missing: the next one is numbered ${String(value['seq'])}.`,
     };
   }
   const { prev, ...record } = value;
   if (prev !== place.head) {
-    return { code: 'log.chain', message: `A record before ${place.seq} was changed after it was written.` };
+    return {
+      code: 'log.damaged',
+      reason: 'chain',
+      message: `A record before ${place.seq} was changed after it was written.`,
+    };
   }
   // Checked above; the other fields came from JSON.
   return { record: record as LogRecord, place };

@@ -50,7 +50,7 @@ export interface SessionLogs {
   open(id: string): OpenedLog | Promise<OpenedLog>;
 }
 
-/** A store that keeps records in memory. `append` throws HoldfastError `log.sequence` to a second writer. */
+/** A store that keeps records in memory. `append` throws HoldfastError `log.write_failed` to a second writer. */
 export interface MemoryStore extends SessionStore {
   /** A new array on every access. */
   readonly records: readonly LogRecord[];
@@ -99,9 +99,9 @@ class MemoryLog implements MemoryStore {
     const next = this.#start + this.#entries.length;
     if (seq !== next) {
       throw new HoldfastError(
-        'log.sequence',
+        'log.write_failed',
         `Expected record ${next} next, got ${seq}; does a second session write to the log?`,
-        { data: { seq, expected: next } },
+        { data: { reason: 'sequence', seq, expected: next } },
       );
     }
     this.#entries.push(entry);
@@ -113,12 +113,13 @@ export function toLogRecord(entry: LogEntry, seq: number, atMs: number): LogReco
   return freezeOpen({ seq, atMs, ...entry });
 }
 
-/** @throws HoldfastError `log.not_readable`. */
+/** @throws HoldfastError `log.unreadable`. */
 export function readStore(store: SessionStore, sessionId: string, fromSeq: number | undefined): Iterable<LogRecord> {
   if (store.read !== undefined) return store.read(fromSeq);
   throw new HoldfastError(
-    'log.not_readable',
+    'log.unreadable',
     `The store of the session \`${sessionId}\` cannot be read; resuming earlier work needs a store with \`read\`.`,
+    { data: { reason: 'unsupported' } },
   );
 }
 

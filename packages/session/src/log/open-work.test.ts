@@ -271,7 +271,7 @@ test.each([5, [5], [{ callId: 'a' }], { callId: 'a', changes: [] }])(
     const start = { atMs: 0, input: null, repeat: 'never', interrupted: false, reserved };
     const open = { runs: [], calls: [{ callId: 'a', name: 'send', approvals: [], start }] };
     const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
-    expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+    expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.failed', reason: 'record' }));
   },
 );
 
@@ -285,7 +285,7 @@ test.each([
   { runs: [], plans: [5], calls: [] },
 ])('a snapshot with invalid open work is rejected: %j', (open) => {
   const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
-  expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+  expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.failed', reason: 'record' }));
 });
 
 test('a replay and a snapshot have the same open work, marked as interrupted', () => {
@@ -325,7 +325,7 @@ test('records are read from the store; an unreadable store throws', () => {
   ]);
   const blind: SessionStore = { append: () => undefined, close: () => undefined };
   expect(() => createSession({ store: blind }).records()).toThrow(
-    expect.objectContaining({ code: 'log.not_readable' }),
+    expect.objectContaining({ code: 'log.unreadable', reason: 'unsupported' }),
   );
 });
 
@@ -334,6 +334,8 @@ test('a memory store has one writer', () => {
   const session = createSession({ id: 's', store });
   const second = replay(store.records, { store });
   session.record({ type: 'mine' });
-  expect(() => second.record({ type: 'mine too' })).toThrow(expect.objectContaining({ code: 'log.sequence' }));
+  expect(() => second.record({ type: 'mine too' })).toThrow(
+    expect.objectContaining({ code: 'log.write_failed', reason: 'sequence' }),
+  );
   expect(store.records).toHaveLength(2);
 });

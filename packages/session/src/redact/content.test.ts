@@ -362,7 +362,7 @@ describe('without content', () => {
     expect(JSON.stringify([store.records, told])).not.toContain(x);
     expect(store.records[0]).toMatchObject({ type: 'session-start', content: 'none' });
     expect(() => replay(store.records, { slices: [notes] })).toThrow(
-      expect.objectContaining({ code: 'replay.no_content' }),
+      expect.objectContaining({ code: 'replay.failed', reason: 'no_content' }),
     );
   });
 

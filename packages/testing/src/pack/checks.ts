@@ -153,7 +153,7 @@ async function checkUnknownOption({ pack }: PackUnderTest): Promise<void> {
     const problem = problemOf(pack, preset, { 'an unknown option': true });
     if (problem === refused) continue;
     throw failed(
-      `Expected an unknown option beside \`${preset}\` to be rejected as \`pack.config.invalid\`: a misspelled option would have no effect. ` +
+      `Expected an unknown option beside \`${preset}\` to be rejected as \`pack.invalid: config\`: a misspelled option would have no effect. ` +
         (problem ?? 'It was accepted.'),
     );
   }
@@ -195,7 +195,7 @@ function problemOf(pack: Pack, preset: string, config: JsonObject): string | und
     packPolicies(pack, { preset, config });
     return undefined;
   } catch (thrown) {
-    if (isHoldfastError(thrown) && thrown.code === 'pack.config.invalid') return refused;
+    if (isHoldfastError(thrown) && thrown.code === 'pack.invalid' && thrown.reason === 'config') return refused;
     return `It threw${isHoldfastError(thrown) ? ` \`${thrown.code}\`` : ''}: ${describeThrown(thrown)}`;
   }
 }
@@ -211,7 +211,7 @@ async function checkAnyOptions({ pack, suites, runs }: PackUnderTest): Promise<v
     if (problem === refused) continue;
     const what = `the options ${describeJson(config)} beside \`${preset}\``;
     if (problem !== undefined) {
-      throw failed(`Expected ${what} to make policies, or to be refused as \`pack.config.invalid\`. ${problem}`);
+      throw failed(`Expected ${what} to make policies, or to be refused as \`pack.invalid: config\`. ${problem}`);
     }
     await checkAnswers(pack, { preset, config }, pick(suites, random), what);
   }

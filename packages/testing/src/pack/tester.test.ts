@@ -280,7 +280,7 @@ const bad: readonly Bad[] = [
         },
       }),
     caught: anyOptions,
-    message: 'or to be refused as `pack.config.invalid`. It threw: Cannot read `',
+    message: 'or to be refused as `pack.invalid: config`. It threw: Cannot read `',
   },
   {
     title: 'throws an error of Holdfast for some options',

@@ -252,7 +252,7 @@ describe('while a person reads the question, the log is free', () => {
   test.each([
     ['answered', { type: 'approval-answer', ...denied }, 'approval.answered'],
     ['changed', { ...question('long', { digest: 'f'.repeat(64) }) }, 'approval.mismatch'],
-    ['given up', { ...callEnd('cancelled'), callId: 'long', run: 1, turn: 1 }, 'call.not_open'],
+    ['given up', { ...callEnd('cancelled'), callId: 'long', run: 1, turn: 1 }, 'work.not_open: call'],
   ])('a question that is %s meanwhile is not answered, and no other', async (_, entry, code) => {
     await using folder = await createFolder();
     const ended = await approve(folder, ['other', 'long'], append(entry));
@@ -267,7 +267,7 @@ test('a modified log is not touched; a torn end is moved aside and reported', as
   const changed = await writeLog(folder.path, 'changed', entries);
   await writeFile(changed, (await readFile(changed, 'utf8')).replace('Tidy up.', 'Tidy it.'));
   const refused = await type(folder, ['approve', 'changed', 'other']);
-  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(log.chain)') });
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(log.damaged: chain)') });
   await appendFile(await writeLog(folder.path, 'torn', entries), '{"seq":');
   const torn = await type(folder, ['approve', 'torn', 'other']);
   expect(torn).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^warning: the log was torn: .+torn-\d+/) });
@@ -308,6 +308,6 @@ test('an empty log, and a log of another program', async () => {
   for (const _attempt of [1, 2]) {
     const { exitCode, stderr } = await type(folder, ['resume', 'foreign']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('(replay.slice_missing)\n  hint: The session was made by another program');
+    expect(stderr).toContain('(replay.failed: slice_missing)\n  hint: The session was made by another program');
   }
 });

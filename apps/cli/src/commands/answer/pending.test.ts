@@ -250,11 +250,11 @@ test('shows the valid part of a damaged log, and other logs, with exit code 1', 
   await appendFile(broken, '\n');
   const { exitCode, stdout } = await pending(folder);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain('an incomplete record. (log.torn)');
+  expect(stdout).toContain('an incomplete record. (log.damaged: torn)');
   expect(stdout.match(/asking {4}wipe/g)).toHaveLength(2);
   expect(await readJson(folder)).toMatchObject([
-    { session: 'broken', problem: { code: 'replay.record_invalid' } },
-    { session: 'torn', calls: [{}], problem: { code: 'log.torn' } },
+    { session: 'broken', problem: { code: 'replay.failed', reason: 'record' } },
+    { session: 'torn', calls: [{}], problem: { code: 'log.damaged', reason: 'torn' } },
     { session: 'whole', calls: [{}] },
   ]);
 });

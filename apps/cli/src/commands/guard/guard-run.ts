@@ -10,7 +10,7 @@ import { resolveLinks } from '../../user/guard-folder.ts';
 /**
  * Runs a command with this process's streams, leaves its exit code for the guard, and returns it.
  *
- * @throws HoldfastError `guard.run.failed` if the command cannot be started.
+ * @throws HoldfastError `guard.failed` if the command cannot be started.
  */
 export async function runReported(words: readonly string[], host: Host): Promise<number> {
   const [program = '', ...rest] = words;
@@ -24,7 +24,7 @@ export async function runReported(words: readonly string[], host: Host): Promise
   const exitCode = await new Promise<number>((resolve, reject) => {
     child.once('error', (cause) => {
       const message = `Cannot start \`${toPrintable(program)}\`: ${describeThrown(cause)}`;
-      reject(new HoldfastError('guard.run.failed', message, { cause }));
+      reject(new HoldfastError('guard.failed', message, { data: { reason: 'run' }, cause }));
     });
     child.once('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
   });

@@ -141,6 +141,6 @@ test.each([
 test('guard run of a program that is not there leaves no report', async () => {
   await using folder = await createFolder();
   const { exitCode, stderr } = await run(['guard', 'run', '--', 'no-such-program-here'], folder.path);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('guard.run.failed') });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('guard.failed: run') });
   expect(await readdir(folder.path)).toEqual([]);
 });

@@ -116,7 +116,9 @@ test('a slice with unknown code is named, and the others are rebuilt', async () 
     '      a.txt: {"version":"a.txt"}',
     '  notes              list   log    not rebuilt',
     '',
-    expect.stringMatching(/^Cannot rebuild slice `notes`: .+ \(noted, wiped, more\) .+\(replay\.slice_missing\)$/),
+    expect.stringMatching(
+      /^Cannot rebuild slice `notes`: .+ \(noted, wiped, more\) .+\(replay\.failed: slice_missing\)$/,
+    ),
   ]);
   const json = await replay(folder.path, { json: true });
   expect(json.exitCode).toBe(1);
@@ -124,7 +126,7 @@ test('a slice with unknown code is named, and the others are rebuilt', async () 
     slices: [{ id: 'policy:files/seen' }],
     missing: [{ id: 'notes', events: ['noted', 'wiped', 'more'] }],
   });
-  expect(json.warnings).toContain('replay.slice_missing');
+  expect(json.warnings).toContain('replay.failed');
 });
 
 test('a torn or modified log: the valid part is replayed, with a warning', async () => {
@@ -151,7 +153,8 @@ test('a record that cannot be replayed: its number, and a hint for the state bef
     [grants],
   );
   await expect(replay(folder.path)).rejects.toMatchObject({
-    code: 'replay.record_invalid',
+    code: 'replay.failed',
+    reason: 'record',
     message: expect.stringContaining('Record 2 '),
     data: { seq: 2, hint: '`--at 1` shows the state before this record.' },
   });
@@ -164,7 +167,8 @@ test('logs of an earlier version and empty logs are errors with a reason', async
   await expect(replay(folder.path)).rejects.toMatchObject({ code: 'log.unreadable', reason: 'empty' });
   await writeLog(folder.path, 'two', [], 'none' as never);
   await expect(replay(folder.path)).rejects.toMatchObject({
-    code: 'replay.record_invalid',
+    code: 'replay.failed',
+    reason: 'record',
     message: expect.stringContaining('an earlier version'),
   });
 });

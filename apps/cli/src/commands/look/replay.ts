@@ -140,5 +140,5 @@ function toLine(json: unknown): string {
 }
 
 function describeMissing({ id, events }: MissingSlice): string {
-  return `Cannot rebuild slice \`${toPrintable(id)}\`: the reducers of its events (${events.map(toPrintable).join(', ')}) are not part of this program. Pass the slice to \`replay\` of @holdfast/session in \`slices\`. (replay.slice_missing)`;
+  return `Cannot rebuild slice \`${toPrintable(id)}\`: the reducers of its events (${events.map(toPrintable).join(', ')}) are not part of this program. Pass the slice to \`replay\` of @holdfast/session in \`slices\`. (replay.failed: slice_missing)`;
 }

@@ -162,8 +162,8 @@ test('a modified log is reported with the position', async () => {
   const { exitCode, text } = await show(folder.path);
   expect(exitCode).toBe(1);
   expect(text).toContain('The log is broken at record 2');
-  expect(text).toContain('log.chain');
-  expect((await show(folder.path, { json: true })).warnings).toContain('log.chain');
+  expect(text).toContain('log.damaged: chain');
+  expect((await show(folder.path, { json: true })).warnings).toContain('log.damaged: chain');
 });
 
 test('a grant and the call that it allowed are shown', async () => {

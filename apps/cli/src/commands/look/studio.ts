@@ -30,7 +30,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 /**
  * Serves the page until Ctrl-C.
  *
- * @throws HoldfastError `guard.person_required`, `studio.page_missing`, `studio.port_unavailable`.
+ * @throws HoldfastError `guard.person_required`, `studio.failed`.
  */
 export async function openStudio({ port }: StudioFlags, host: Host): Promise<ExitCode> {
   requirePerson('open the page that answers', host);

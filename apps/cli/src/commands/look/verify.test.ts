@@ -33,9 +33,9 @@ test.each([
   {
     what: 'a line edited',
     damage: (lines: string[]) => lines.with(2, lines[2]?.replace('"n":1', '"n":9') ?? ''),
-    says: 'log.chain',
+    says: 'log.damaged: chain',
   },
-  { what: 'a line left out', damage: (lines: string[]) => lines.toSpliced(2, 1), says: 'log.sequence' },
+  { what: 'a line left out', damage: (lines: string[]) => lines.toSpliced(2, 1), says: 'log.damaged: sequence' },
   { what: 'the last line cut', damage: (lines: string[]) => [...lines.slice(0, -2), '{"seq":4'], says: 'torn' },
 ])('$what: exit code 1, and where', async ({ damage, says }) => {
   await using folder = await createFolder();
@@ -149,7 +149,7 @@ function sectionsShown(key: string): SessionEvent {
   return { type: 'sections-shown', payload: { prompt: 'tests/known', keys: [key], visibility: 'full' } };
 }
 
-test('log.snapshot: a snapshot that was modified together with the hashes after it', async () => {
+test('log.damaged: snapshot: a snapshot that was modified together with the hashes after it', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [
     { type: 'note' },
@@ -157,11 +157,14 @@ test('log.snapshot: a snapshot that was modified together with the hashes after 
   ]);
   const { exitCode, lines } = await verify(folder.path);
   expect(lines.at(-1)).toMatch(
-    /^The snapshot 2 differs from the records before it: .*the open work differs.*\(log\.snapshot\)$/,
+    /^The snapshot 2 differs from the records before it: .*the open work differs.*\(log\.damaged: snapshot\)$/,
   );
   expect(exitCode).toBe(1);
   const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
-  expect([snapshots.problem, whole]).toEqual([expect.objectContaining({ code: 'log.snapshot', seq: 2 }), false]);
+  expect([snapshots.problem, whole]).toEqual([
+    expect.objectContaining({ code: 'log.damaged', reason: 'snapshot', seq: 2 }),
+    false,
+  ]);
 });
 
 test('snapshots of a log that cannot be replayed are not compared', async () => {
@@ -171,7 +174,7 @@ test('snapshots of a log that cannot be replayed are not compared', async () => 
     { type: 'snapshot', slices: [] },
   ]);
   const { exitCode, lines } = await verify(folder.path);
-  expect(lines.at(-1)).toContain('(replay.record_invalid)');
+  expect(lines.at(-1)).toContain('(replay.failed: record)');
   expect(exitCode).toBe(1);
 });
 

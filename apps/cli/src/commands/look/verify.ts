@@ -1,4 +1,6 @@
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode, toProblem } from '@holdfast/core/internal';
+import type { Problem } from '@holdfast/core/types';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
@@ -65,7 +67,7 @@ export async function verifyLog(options: VerifyOptions, host: Host): Promise<Exi
 }
 
 interface ComparedSnapshots extends Pick<SnapshotVerification, 'compared' | 'unchecked'> {
-  readonly problem?: { readonly code: string; readonly message: string };
+  readonly problem?: Problem;
 }
 
 function compareSnapshots(records: readonly LogRecord[]): ComparedSnapshots | undefined {
@@ -74,7 +76,7 @@ function compareSnapshots(records: readonly LogRecord[]): ComparedSnapshots | un
     return verifySnapshots(records, { slices: listKnown([...listReducing(records).values()]) });
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    return { compared: 0, unchecked: [], problem: { code: thrown.code, message: thrown.message } };
+    return { compared: 0, unchecked: [], problem: toProblem(thrown, { code: thrown.code }) };
   }
 }
 
@@ -82,7 +84,7 @@ function describeSnapshots(
   { compared, unchecked, problem }: ComparedSnapshots,
   { colors }: LineStyle,
 ): readonly string[] {
-  if (problem !== undefined) return [colors.red(`${toPrintable(problem.message)} (${problem.code})`)];
+  if (problem !== undefined) return [colors.red(`${toPrintable(problem.message)} (${describeCode(problem)})`)];
   const holds = compared === 1 ? 'matches' : 'match';
   const names = unchecked.map((id) => `\`${toPrintable(id)}\``).join(', ');
   return [

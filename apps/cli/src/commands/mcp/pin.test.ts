@@ -42,7 +42,10 @@ describe('mcp pin', { timeout: 240_000 }, () => {
       },
     });
     writeFileSync(lock, JSON.stringify({ mcp: { server: {} }, tools: {}, version: 1 }));
-    expect(await run([], false)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('mcp.pins.invalid') });
+    expect(await run([], false)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('tools.lock.invalid: mcp'),
+    });
   });
 
   test.each([

@@ -12,7 +12,7 @@ import { choose } from '../../terminal/prompt.ts';
  * Starts a server and shows how it differs from its pin; pins it as it is with `accept`, or if a person at the terminal says so. Returns 1
  * if there is a difference that was not accepted.
  *
- * @throws HoldfastError `guard.person_required`, `terminal.interrupted`, `mcp.not_installed`, and as `lookAtServer` and `writePinned`.
+ * @throws HoldfastError `guard.person_required`, `terminal.interrupted`, `mcp.unreachable`, and as `lookAtServer` and `writePinned`.
  */
 export async function pinServer(
   entry: ServerEntry,

@@ -21,7 +21,7 @@ const tokenVariable = 'HOLDFAST_MCP_TOKEN';
 /**
  * Serves the tools that a run would have to MCP clients, until the client goes or the program is interrupted.
  *
- * @throws HoldfastError `mcp.not_installed`, `mcp.port_unavailable`, and as `openWorkshop`.
+ * @throws HoldfastError `mcp.unreachable`, and as `openWorkshop`.
  */
 export async function serveTools(options: ServeOptions, host: Host): Promise<ExitCode> {
   const { allow, port, session, version, waitMs } = options;

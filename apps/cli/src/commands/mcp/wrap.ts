@@ -28,7 +28,7 @@ export interface WrapOptions {
  * Stands between a client on stdin and stdout and a server, until the client goes. Nothing is started or opened before the client speaks,
  * and no log before its first call: a client may start it twice to find out what it is.
  *
- * @throws HoldfastError `mcp.not_installed`, `usage.*`, `config.policy.invalid`.
+ * @throws HoldfastError `mcp.unreachable`, `usage.*`, `config.invalid`.
  */
 export async function wrapServer(entry: ServerEntry, options: WrapOptions, host: Host): Promise<ExitCode> {
   const { name } = entry;

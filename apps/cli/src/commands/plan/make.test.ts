@@ -183,7 +183,7 @@ export default definePlugin({
 test('a slow model is stopped at the time limit', async () => {
   await using folder = await createFolder(slow);
   const ended = await inFolder(folder)('plan', 'x', '--timeout', '0.1');
-  expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(planner.aborted)') });
+  expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(plan.aborted: planner)') });
   expect(ended.stderr).toContain('--timeout');
 });
 

@@ -102,7 +102,7 @@ async function compile(
       reportFailure(thrown, host);
       return stop.exitCode;
     }
-    if (late.signal.aborted && isHoldfastError(thrown) && thrown.code === 'planner.aborted')
+    if (late.signal.aborted && isHoldfastError(thrown) && thrown.code === 'plan.aborted')
       throw tooSlow(planner, timeoutMs);
     const violations = readViolations(thrown);
     if (violations === undefined) throw planner.isQuick ? withAdvice(thrown) : thrown;
@@ -124,8 +124,9 @@ function withAdvice(thrown: unknown): unknown {
 function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
   const time = formatDuration(timeoutMs);
   return new HoldfastError(
-    'planner.aborted',
+    'plan.aborted',
     `The planner \`${planner.id}\` returned no plan within ${time}. Raise \`--timeout\`.`,
+    { data: { reason: 'planner' } },
   );
 }
 

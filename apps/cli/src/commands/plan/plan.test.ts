@@ -147,7 +147,7 @@ test('limits: no more calls than allowed, and the use is reported', async () => 
   await using folder = await createFolder({ ...planTools, 'p.json': small });
   const ran = await inFolder(folder)('plan', 'run', 'p.json', '--max-calls', '1');
   expect(ran.exitCode).toBe(1);
-  expect(ran.stdout).toContain('budget.calls');
+  expect(ran.stdout).toContain('budget.used');
   expect(ran.stdout).toContain('used 1 of 1 call');
 });
 

@@ -52,7 +52,7 @@ test('a suspended plan is answered in parts by other commands and resumed with i
   expect(ended.stdout).toContain('Not that one.');
   // Earlier use counts.
   expect(ended.stdout).toMatch(/^used \d+ of 8 calls$/m);
-  expect(await holdfast('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run.not_open') });
+  expect(await holdfast('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('work.not_open') });
   expect((await holdfast('pending')).stdout).toContain('Nothing is pending');
   const shown = await holdfast('show');
   expect(shown.stdout).toMatch(/Suspended {2}.*Resumed {2}.*Suspended {2}.*Resumed {2}.*Status {2}partial/s);
@@ -134,7 +134,7 @@ test.each([
   expect(last.trace.nodes.map(({ kind }: { kind: string }) => kind)).toEqual(['in-doubt', 'cancelled']);
   const holdfast = inFolder(folder);
   expect((await holdfast('show')).stdout).toMatch(/Status {2}aborted/);
-  expect((await holdfast('resume')).stderr).toContain('run.not_open');
+  expect((await holdfast('resume')).stderr).toContain('work.not_open');
 });
 
 test('options for a model are rejected for a plan', async () => {

@@ -217,7 +217,7 @@ test.each<{ argv: readonly string[]; files?: Record<string, string>; code: strin
   {
     argv: ['--from', 'pack.ts', '--to', 'pack.ts', '--options', 'o.json'],
     files: { 'o.json': '{"maxEuro":1}' },
-    code: 'pack.config.invalid',
+    code: 'pack.invalid: config',
   },
 ])('policy diff $argv: $code', async ({ argv, files = {}, code, says = '' }) => {
   await using folder = await createFolder({ 'pack.ts': toPack(), ...files });

@@ -163,7 +163,7 @@ test.each(Object.entries(failing))('a plugin that %s is left out, and the run co
 const unguarded: Readonly<
   Record<string, { readonly config: object; readonly pack?: string; readonly reason?: string; readonly code: string }>
 > = {
-  'is missing': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
+  'is missing': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.failed', reason: 'missing' },
   'throws when imported': { config: { packs: ['./guard.mjs'] }, pack: "throw new Error('no');", code: 'plugin.' },
   'has an unknown preset': {
     config: { packs: [{ pack: './guard.mjs', preset: 'lax' }] },
@@ -174,7 +174,8 @@ const unguarded: Readonly<
   'has unknown options': {
     config: { packs: [{ pack: './guard.mjs', config: { more: 1 } }] },
     pack: toPack('guard', '() => core.allow'),
-    code: 'pack.config.invalid',
+    code: 'pack.invalid',
+    reason: 'config',
   },
   'is offered by a plugin that failed': {
     config: { plugins: ['./bad.mjs'], packs: ['bad/guard'] },
@@ -200,7 +201,7 @@ test('nothing runs when the workspace policy is not valid JSON', async () => {
   await using folder = await createProject({}, { 'holdfast.policy.json': '{ denyTools: }', 'script.json': toScript() });
   expect(await runScript(folder)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('config.policy.invalid'),
+    stderr: expect.stringContaining('config.invalid'),
   });
 });
 
@@ -218,7 +219,7 @@ test('a plugin tool with the name of a file tool is refused until the host names
   expect(refused).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(registry.name.conflict)'),
+    stderr: expect.stringContaining('(registry.invalid: name.conflict)'),
   });
   for (const owner of ['`files`', '`own`', 'prefix', 'winners']) expect(refused.stderr.toLowerCase()).toContain(owner);
   const won = await run({ plugins: ['./own.mjs'], winners: { read_file: 'own' } });
@@ -349,7 +350,7 @@ test('a tool file and a plugin tool with the same name are refused until the hos
   };
   const refused = await run({});
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/`folder`.+`git`.+`push`.+\(registry\.name\.conflict\)/);
+  expect(refused.stderr).toMatch(/`folder`.+`git`.+`push`.+\(registry\.invalid: name\.conflict\)/);
   expect((await run({ winners: { push: 'git' } })).stdout).toMatch(/ok {8}push/);
   expect((await run({ winners: { push: 'folder' } })).stdout).toMatch(/invalid {3}push/);
 });

@@ -37,7 +37,7 @@ export interface ResumeOptions extends Omit<WorkGiven, 'approval' | 'redact'> {
 /**
  * Resumes a suspended or interrupted run or plan with its original settings, and shows it.
  *
- * @throws HoldfastError `usage.*`, `run.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
+ * @throws HoldfastError `usage.*`, `work.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
  * `pack.*`, what model and prompt throw, and as `resumePlan`.
  */
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
@@ -105,11 +105,11 @@ function findOpen(session: Session): OpenKind {
   if (last !== undefined) return last;
   const direct = calls.some((call) => call.run === undefined);
   throw new HoldfastError(
-    'run.not_open',
+    'work.not_open',
     direct
       ? `The pending calls of session \`${session.id}\` do not belong to a run: resume them with \`resumeToolCall\` in the program that made them.`
       : `Session \`${session.id}\` has no suspended or interrupted run. Run \`holdfast pending\` to list the sessions that do.`,
-    { data: { sessionId: session.id } },
+    { data: { reason: 'run', sessionId: session.id } },
   );
 }
 

@@ -217,7 +217,7 @@ test.each([
     what: 'that has ended',
     entries: [{ type: 'run-end', run: 1, status: 'completed' }],
     exitCode: 1,
-    code: 'run.not_open',
+    code: 'work.not_open: run',
   },
   { what: 'of another program', entries: [], exitCode: 2, code: 'usage.invalid: run_foreign' },
 ])('a run $what cannot be resumed', async ({ entries, exitCode, code }) => {
@@ -234,7 +234,9 @@ test('a direct call of another program is not a run', async () => {
   await using folder = await createFolder();
   const { run: _run, turn: _turn, ...pending } = pendingApproval();
   await writeLog(folder.path, 'one', [{ type: 'approval-request', pending, rawArguments: {} }]);
-  expect((await type(folder, ['resume', 'one'])).stderr).toContain('in the program that made them. (run.not_open)');
+  expect((await type(folder, ['resume', 'one'])).stderr).toContain(
+    'in the program that made them. (work.not_open: run)',
+  );
 });
 
 test('no session, no folder', async () => {

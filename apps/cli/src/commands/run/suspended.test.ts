@@ -77,7 +77,7 @@ test('a suspended run is answered by other processes in parts and completes', as
   expect(ended.stdout).toContain('Published.');
   expect(await listPages(folder)).toEqual(['four.html', 'last.html', 'one.html', 'three.html']);
 
-  expect(await look('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run.not_open') });
+  expect(await look('resume', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('work.not_open') });
   expect((await look('pending')).stdout).toContain('Nothing is pending in ');
   expect((await look('grants', id)).stdout).toContain('publish');
   const shown = await look('show', id);
@@ -111,7 +111,7 @@ test('two processes resume at once: approved calls run once', async () => {
   // The tool writes to the working directory of its process.
   const ended = await Promise.all([holdfast('resume', session), holdfast('resume', session)]);
   expect(ended.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
-  expect(ended.map(({ stderr }) => stderr).join('')).toMatch(/\((?:log\.locked|run\.not_open)\)/);
+  expect(ended.map(({ stderr }) => stderr).join('')).toMatch(/\((?:log\.locked|work\.not_open: run)\)/);
   expect(await readFile(join(folder.path, 'charged.txt'), 'utf8')).toBe('charged\n');
 });
 

@@ -107,7 +107,8 @@ test.each([
   stdin.write(keys);
   expect(await runProgram(run, host, '0')).toBe(exitCode);
   expect(stdout()).toMatch(/not trusted[\s\S]*holdfast\.config\.mjs\n[\s\S]*Trust this code\?/);
-  if (exitCode === 4) expect(stderr()).toMatch(/Nothing has run\. \(trust\.refused\)\n {2}hint: .*`holdfast trust`/);
+  if (exitCode === 4)
+    expect(stderr()).toMatch(/Nothing has run\. \(trust\.required: refused\)\n {2}hint: .*`holdfast trust`/);
   expect(await type(folder, ...run)).toMatchObject({ exitCode: later });
 });
 
@@ -181,7 +182,7 @@ test('holdfast.policy.json applies without the configuration, and ends the run i
   for (const argv of [run, ['list']])
     expect(await type(folder, ...argv)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('config.policy.invalid'),
+      stderr: expect.stringContaining('config.invalid'),
     });
 });
 

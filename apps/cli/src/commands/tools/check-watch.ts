@@ -1,4 +1,5 @@
 import { isHoldfastError, type Tool } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
 import { type FolderScan, followImports } from '@holdfast/loader/internal';
 import { describeStyle } from '../../calls/line.ts';
@@ -67,7 +68,9 @@ async function check(
   { tools, files, diagnostics }: LoadedState,
   strict: boolean,
 ): Promise<CheckedFolder> {
-  const own = diagnostics.filter(({ code }) => code !== 'tool.watch.kept' && code !== 'tool.watch.unkept');
+  const own = diagnostics.filter(
+    ({ code, reason }) => code !== 'tool.watch.failed' || reason === undefined || reason === 'retained',
+  );
   const followed = await follow(path, { files, diagnostics: own }, strict);
   const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
   const left = leaveOutClashes({ ...followed, tools: tools.filter(({ origin }) => good.has(origin?.source ?? '')) });
@@ -80,7 +83,7 @@ async function follow(path: string, scan: FolderScan, strict: boolean): Promise<
     return await followImports(path, scan, { strict, languages });
   } catch (thrown) {
     // The next reload reports the removed folder.
-    if (isHoldfastError(thrown) && thrown.code === 'tools.folder.missing') return scan;
+    if (isHoldfastError(thrown) && describeCode(thrown) === 'tools.folder.unreadable: missing') return scan;
     throw thrown;
   }
 }

@@ -59,20 +59,26 @@ describe('one daemon a user', () => {
     await next?.end();
   });
 
-  test.each([0o755, 0o711, 0o770])('guard.daemon.folder: others can use its folder (%o)', async (mode) => {
+  test.each([0o755, 0o711, 0o770])('guard.failed: daemon_folder: others can use its folder (%o)', async (mode) => {
     await using folder = await createFolder();
     const host = toHost(folder.path);
     await mkdir(daemonFolder(host), { recursive: true });
     await chmod(daemonFolder(host), mode);
-    await expect(serveGuard(hookProgram, host)).rejects.toMatchObject({ code: 'guard.daemon.folder' });
+    await expect(serveGuard(hookProgram, host)).rejects.toMatchObject({
+      code: 'guard.failed',
+      reason: 'daemon_folder',
+    });
     await writeFile(join(daemonFolder(host), 'daemon.json'), JSON.stringify({ socket: '/s' }));
     expect(readAnnouncement(daemonFolder(host))).toBeUndefined();
   });
 
-  test('guard.daemon.folder: its path is too long for a socket; nothing stays locked', async () => {
+  test('guard.failed: daemon_folder: its path is too long for a socket; nothing stays locked', async () => {
     await using folder = await createFolder();
     const host = toHost(join(folder.path, 'x'.repeat(100)));
-    await expect(serveGuard(hookProgram, host)).rejects.toMatchObject({ code: 'guard.daemon.folder' });
+    await expect(serveGuard(hookProgram, host)).rejects.toMatchObject({
+      code: 'guard.failed',
+      reason: 'daemon_folder',
+    });
     expect(readdirSync(daemonFolder(host))).toEqual([]);
   });
 

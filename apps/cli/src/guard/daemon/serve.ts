@@ -53,14 +53,14 @@ export interface Daemon {
  * Answers the hooks of a user from sessions that it has in memory. One a folder: `undefined` while another process does so. It ends
  * when it has been idle, or when its announcement is gone.
  *
- * @throws HoldfastError `guard.daemon.folder` for a folder that others can use; what the system answers.
+ * @throws HoldfastError `guard.failed` for a folder that others can use; what the system answers.
  */
 export async function serveGuard(program: string, host: GuardHost): Promise<Daemon | undefined> {
   const folder = daemonFolder(host);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivate(folder)) {
     const message = `\`${folder}\` must be a folder of yours that no other user can use (mode 0700).`;
-    throw new HoldfastError('guard.daemon.folder', message, { data: { folder } });
+    throw new HoldfastError('guard.failed', message, { data: { reason: 'daemon_folder', folder } });
   }
   const lock = join(folder, 'lock');
   const owner = newLockOwner();
@@ -102,8 +102,8 @@ class SocketDaemon implements Daemon {
     const { folder, program, host } = parts;
     const socket = toSocket(folder, makeSecret());
     if (socket === undefined) {
-      throw new HoldfastError('guard.daemon.folder', `The path \`${folder}\` is too long for a socket.`, {
-        data: { folder },
+      throw new HoldfastError('guard.failed', `The path \`${folder}\` is too long for a socket.`, {
+        data: { reason: 'daemon_folder', folder },
       });
     }
     const environment = keptEnvironment(host);

@@ -47,7 +47,7 @@ export class AppendFile {
     unlock?.();
   }
 
-  /** Takes the lock again, unless the file is not as it was left. @throws HoldfastError `log.locked`, `log.unwritable`. */
+  /** Takes the lock again, unless the file is not as it was left. @throws HoldfastError `log.locked`, `log.write_failed`. */
   retake(): boolean {
     this.#unlock ??= lockLog(this.#path, this.#files);
     if (this.#isAsLeft()) return true;
@@ -104,7 +104,7 @@ export class AppendFile {
     return disk && (() => disk.request());
   }
 
-  /** @throws HoldfastError `log.sync_failed`, and errors of the file system. */
+  /** @throws HoldfastError `log.broken`, and errors of the file system. */
   close(): void {
     const disk = this.#disk;
     try {

@@ -63,7 +63,7 @@ export class ChainReader {
     const place = this.#place;
     if (line === 'too-long') {
       const message = `Record ${this.place.seq} is longer than ${maxLineBytes} bytes.`;
-      this.#problem = { code: 'log.record.invalid', message };
+      this.#problem = { code: 'log.damaged', reason: 'record', message };
       return undefined;
     }
     const parsed = parseLine(line, place);
@@ -85,7 +85,7 @@ function parseLine(line: Uint8Array, place: ChainPlace | undefined): ParsedRecor
   try {
     text = decoder.decode(line);
   } catch {
-    return { code: 'log.record.invalid', message: `Record ${(place ?? beginning).seq} is not UTF-8.` };
+    return { code: 'log.damaged', reason: 'record', message: `Record ${(place ?? beginning).seq} is not UTF-8.` };
   }
   return parseRecord(text, place);
 }

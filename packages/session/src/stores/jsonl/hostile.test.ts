@@ -72,12 +72,13 @@ test('F11: a gigabyte without a newline needs no more memory than the longest li
   const { records, problem, torn } = readLog(path);
   expect([records, torn]).toEqual([[], undefined]);
   expect(problem).toMatchObject({
-    code: 'log.record.invalid',
+    code: 'log.damaged',
+    reason: 'record',
     seq: 0,
     offset: 0,
     message: `Record 0 is longer than ${maxLineBytes} bytes.`,
   });
-  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.record.invalid' }));
+  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.damaged', reason: 'record' }));
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * maxLineBytes);
 });
 

@@ -57,27 +57,27 @@ test('cut at any byte, a log returns its complete records and reports the torn t
 });
 
 test.each([
-  ['a line removed', (lines: string[]) => lines.toSpliced(1, 1), 'log.sequence', 1],
-  ['a line doubled', (lines: string[]) => lines.toSpliced(1, 0, lines[1] ?? ''), 'log.sequence', 2],
-  ['two lines swapped', ([a = '', b = '', c = '', ...rest]: string[]) => [a, c, b, ...rest], 'log.sequence', 1],
-  ['a line edited', (lines: string[]) => lines.with(1, (lines[1] ?? '').replace('größe 1', 'größe 9')), 'log.chain', 2],
+  ['a line removed', (lines: string[]) => lines.toSpliced(1, 1), 'sequence', 1],
+  ['a line doubled', (lines: string[]) => lines.toSpliced(1, 0, lines[1] ?? ''), 'sequence', 2],
+  ['two lines swapped', ([a = '', b = '', c = '', ...rest]: string[]) => [a, c, b, ...rest], 'sequence', 1],
+  ['a line edited', (lines: string[]) => lines.with(1, (lines[1] ?? '').replace('größe 1', 'größe 9')), 'chain', 2],
   [
     'a link edited',
     (lines: string[]) => lines.with(1, (lines[1] ?? '').replace(/"prev":"../, '"prev":"zz')),
-    'log.chain',
+    'chain',
     1,
   ],
-  ['a line that is not JSON', (lines: string[]) => lines.with(2, '{"seq":2,'), 'log.record.invalid', 2],
-  ['a line that is not a record', (lines: string[]) => lines.with(2, '[]'), 'log.record.invalid', 2],
-  ['an empty line', (lines: string[]) => lines.toSpliced(2, 0, ''), 'log.record.invalid', 2],
-  ['CRLF line ends', (lines: string[]) => lines.map((line) => `${line}\r`), 'log.chain', 1],
-] as const)('%s is found', (_what, change, code, seq) => {
+  ['a line that is not JSON', (lines: string[]) => lines.with(2, '{"seq":2,'), 'record', 2],
+  ['a line that is not a record', (lines: string[]) => lines.with(2, '[]'), 'record', 2],
+  ['an empty line', (lines: string[]) => lines.toSpliced(2, 0, ''), 'record', 2],
+  ['CRLF line ends', (lines: string[]) => lines.map((line) => `${line}\r`), 'chain', 1],
+] as const)('%s is found', (_what, change, reason, seq) => {
   const lines = readFileSync(writeLog(4), 'utf8').trimEnd().split('\n');
   const path = newPath().replace('deep', '');
   writeFileSync(path, `${change(lines).join('\n')}\n`);
   const { records, problem } = readLog(path);
   // CRLF changes the bytes of each link, so the second line is the first that shows it.
-  expect(problem).toMatchObject({ code, seq });
+  expect(problem).toMatchObject({ code: 'log.damaged', reason, seq });
   expect(records).toHaveLength(seq);
 });
 
@@ -98,7 +98,7 @@ test('property: any changed byte before the last line is detected', () => {
 test('bytes that are not UTF-8 are not a record', () => {
   const path = newPath().replace('deep', '');
   writeFileSync(path, Buffer.from([0x22, 0xff, 0x22, 10]));
-  expect(readLog(path).problem).toMatchObject({ code: 'log.record.invalid', seq: 0, offset: 0 });
+  expect(readLog(path).problem).toMatchObject({ code: 'log.damaged', reason: 'record', seq: 0, offset: 0 });
 });
 
 test('an empty log has no records', () => {
@@ -107,10 +107,12 @@ test('an empty log has no records', () => {
   expect(readLog(path)).toMatchObject({ records: [] });
 });
 
-test('log.exists, log.unwritable, log.missing, log.unreadable', () => {
+test('log.exists, log.write_failed: open, log.missing, log.unreadable', () => {
   const path = writeLog(1);
   expect(() => createJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
-  expect(() => createJsonlLog(join(path, 'below.jsonl'))).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(() => createJsonlLog(join(path, 'below.jsonl'))).toThrow(
+    expect.objectContaining({ code: 'log.write_failed', reason: 'open' }),
+  );
   expect(() => readLog(join(folder, 'none.jsonl'))).toThrow(expect.objectContaining({ code: 'log.missing' }));
   expect(() => readLog(folder)).toThrow(expect.objectContaining({ code: 'log.unreadable' }));
 });

@@ -138,11 +138,15 @@ test('a lock replaced by hand is not removed', async () => {
   expect(readFileSync(lock, 'utf8')).toBe(other);
 });
 
-test('log.unwritable: the lock cannot be created', async () => {
+test('log.write_failed: open: the lock cannot be created', async () => {
   const { path, lock } = await writeLog();
   mkdirSync(lock);
   expect(() => openJsonlLog(path)).toThrow(
-    expect.objectContaining({ code: 'log.unwritable', message: expect.stringContaining('cannot be locked') }),
+    expect.objectContaining({
+      code: 'log.write_failed',
+      reason: 'open',
+      message: expect.stringContaining('cannot be locked'),
+    }),
   );
 });
 

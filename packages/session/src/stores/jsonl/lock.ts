@@ -7,7 +7,7 @@ import { type LockOwner, newLockOwner, releaseLock, takeLock } from '../../disk/
  * Locks the log against other writers, in this process or another; returns the function that unlocks. The lock is the file
  * `<logPath>.lock`. The lock of a process that has ended is taken over.
  *
- * @throws HoldfastError `log.locked` with `process` and `lock` in `data`; `log.unwritable` if the lock file cannot be created.
+ * @throws HoldfastError `log.locked` with `process` and `lock` in `data`; `log.write_failed` if the lock file cannot be created.
  */
 export function lockLog(logPath: string, files: LogFiles): () => void {
   const path = `${logPath}.lock`;
@@ -17,9 +17,9 @@ export function lockLog(logPath: string, files: LogFiles): () => void {
     holder = takeLock(path, mine, { files });
   } catch (cause) {
     throw new HoldfastError(
-      'log.unwritable',
+      'log.write_failed',
       `The session log \`${logPath}\` cannot be locked for writing: ${describeThrown(cause)}`,
-      { cause },
+      { data: { reason: 'open' }, cause },
     );
   }
   if (holder !== undefined) throw locked(logPath, path, holder);

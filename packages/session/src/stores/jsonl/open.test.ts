@@ -105,26 +105,33 @@ test.each(damages)('a log with any line %s is rejected and left unchanged', asyn
     const { problem } = readLog(path);
     expect(problem).toBeDefined();
     expect(() => openJsonlLog(path)).toThrow(
-      expect.objectContaining({ code: problem?.code, data: { path, seq: problem?.seq, offset: problem?.offset } }),
+      expect.objectContaining({
+        code: problem?.code,
+        data: { reason: problem?.reason, path, seq: problem?.seq, offset: problem?.offset },
+      }),
     );
     expect(readFileSync(path, 'utf8')).toBe(text);
     expect(readdirSync(folder)).toEqual(['s.jsonl']);
   }
 });
 
-test('log.record.invalid, log.sequence, log.chain name the place and a remedy', async () => {
+test('log.damaged: record, sequence and chain name the place and a remedy', async () => {
   const lines = readFileSync(await writeLog(3), 'utf8')
     .trimEnd()
     .split('\n');
   const path = newPath();
-  for (const [code, damaged] of [
-    ['log.record.invalid', lines.with(1, '{')],
-    ['log.sequence', lines.toSpliced(1, 1)],
-    ['log.chain', lines.with(1, (lines[1] ?? '').replace('größe', 'kleine'))],
+  for (const [reason, damaged] of [
+    ['record', lines.with(1, '{')],
+    ['sequence', lines.toSpliced(1, 1)],
+    ['chain', lines.with(1, (lines[1] ?? '').replace('größe', 'kleine'))],
   ] as const) {
     writeFileSync(path, `${damaged.join('\n')}\n`);
     expect(() => openJsonlLog(path)).toThrow(
-      expect.objectContaining({ code, message: expect.stringMatching(/at byte \d+.*`readLog` returns.*start a new/) }),
+      expect.objectContaining({
+        code: 'log.damaged',
+        reason,
+        message: expect.stringMatching(/at byte \d+.*`readLog` returns.*start a new/),
+      }),
     );
   }
 });
@@ -151,42 +158,42 @@ test('log.missing: neither a file nor a lock is created', () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('log.unwritable: a folder is not a log', () => {
+test('log.write_failed: open: a folder is not a log', () => {
   const folder = newFolder();
   const path = join(folder, 's.jsonl');
   mkdirSync(path);
-  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ code: 'log.write_failed', reason: 'open' }));
   expect(readdirSync(folder)).toEqual(['s.jsonl']);
 });
 
 test.runIf(process.platform !== 'win32')(
-  'log.unwritable: a torn tail that cannot be moved stays in place',
+  'log.write_failed: open: a torn tail that cannot be moved stays in place',
   async () => {
     const path = await writeLog(2);
     const bytes = Buffer.concat([readFileSync(path), Buffer.alloc(50_000, 'x')]);
     writeFileSync(path, bytes);
     // Limits files to 8 KiB at most; `sh` counts in 512 or 1,024 bytes.
     const program = `const { openJsonlLog } = await import(process.argv[1]);
-try { openJsonlLog(process.argv[2]); } catch (error) { console.log(error.code, error.message); }`;
+try { openJsonlLog(process.argv[2]); } catch (error) { console.log(error.code, error.reason, error.message); }`;
     const node = [process.execPath, '--conditions=holdfast-source', '--input-type=module', '-e', program];
     const { stdout } = spawnSync(
       'sh',
       ['-c', 'ulimit -f 8; exec "$@"', 'sh', ...node, new URL('../../jsonl.ts', import.meta.url).href, path],
       { encoding: 'utf8' },
     );
-    expect(stdout).toMatch(/^log\.unwritable .*could not be moved/);
+    expect(stdout).toMatch(/^log\.write_failed open .*could not be moved/);
     expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(readdirSync(join(path, '..'))).toEqual(['s.jsonl']);
   },
 );
 
-test('log.sequence: a store accepts only the next record', async () => {
+test('log.write_failed: sequence: a store accepts only the next record', async () => {
   const path = await writeLog(3);
   const before = readFileSync(path);
   const { store } = openJsonlLog(path);
   // As from a new session in place of the replayed one.
   expect(() => createSession({ id: 'other', store })).toThrow(
-    expect.objectContaining({ code: 'log.sequence', data: { seq: 0, expected: 3 } }),
+    expect.objectContaining({ code: 'log.write_failed', data: { reason: 'sequence', seq: 0, expected: 3 } }),
   );
   store.close();
   expect(readFileSync(path).equals(before)).toBe(true);

@@ -61,8 +61,7 @@ export function jsonlStore(path: string, options: OpenJsonlOptions = {}): JsonlS
  * can open it until the store is closed or the process ends. An incomplete last record is moved to a file beside the log,
  * `<path>.torn-<offset>`. If the file begins with a snapshot, earlier records are neither read nor needed.
  *
- * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
- * `log.chain` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.unreadable`,
+ * @throws HoldfastError `log.missing`, `log.unreadable`, `log.write_failed`; `log.locked`; `log.damaged` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.unreadable`,
  * `options.invalid`. `append` as in `createJsonlLog`.
  */
 export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
@@ -115,9 +114,9 @@ function openFile(path: string, files: LogFiles): number {
     return files.open(path, 'read-append');
   } catch (cause) {
     throw new HoldfastError(
-      'log.unwritable',
+      'log.write_failed',
       `The session log \`${path}\` cannot be opened for writing: ${describeThrown(cause)}`,
-      { cause },
+      { data: { reason: 'open' }, cause },
     );
   }
 }
@@ -171,7 +170,7 @@ function refuseEmptied(realPath: string, path: string, files: LogFiles): void {
   }
   if (seq < 0) return;
   const message = `It is empty, but there is \`${segmentBefore(realPath, seq)}\` with those before record ${seq}.`;
-  throw toDamaged(path, { code: 'log.sequence', seq, path, offset: 0, message });
+  throw toDamaged(path, { code: 'log.damaged', reason: 'sequence', seq, path, offset: 0, message });
 }
 
 /** Checks that the previous file ends where the first record of this one begins. */
@@ -183,11 +182,12 @@ function checkEarlier(path: string, { seq, head }: ChainPlace, files: LogFiles):
     link = readLastLink(before, files);
   } catch (cause) {
     const message = `The records before ${seq} cannot be read: ${describeThrown(cause)}`;
-    return { code: 'log.sequence', seq, path: before, message };
+    return { code: 'log.damaged', reason: 'sequence', seq, path: before, message };
   }
   if (link === head) return undefined;
   return {
-    code: 'log.chain',
+    code: 'log.damaged',
+    reason: 'chain',
     seq,
     path: before,
     message: `A record before ${seq} was changed after it was written.`,
@@ -202,9 +202,9 @@ function tidy(
     clearUp({ path, ...open });
   } catch (cause) {
     throw new HoldfastError(
-      'log.unwritable',
+      'log.write_failed',
       `Cannot remove files that an ended process left beside the session log \`${path}\`: ${describeThrown(cause)}`,
-      { cause },
+      { data: { reason: 'open' }, cause },
     );
   }
 }
@@ -227,9 +227,9 @@ function moveTail(path: string, { files, descriptor, tail, size }: Tail): string
       return keptAt;
     } catch (cause) {
       throw new HoldfastError(
-        'log.unwritable',
+        'log.write_failed',
         `The session log \`${path}\` ends in a torn record that could not be moved to \`${keptAt}\`: ${describeThrown(cause)}`,
-        { cause },
+        { data: { reason: 'open' }, cause },
       );
     }
   }

@@ -124,12 +124,12 @@ function* readSegment({ path }: Segment, chain: ChainReader, state: ReadingState
 function missing(path: string, from: number, to: number): LogProblem {
   const which = to - from === 1 ? `Record ${from} is` : `Records ${from} to ${to - 1} are`;
   const message = `${which} missing: \`${path}\` does not exist, or is not a file of this log.`;
-  return { code: 'log.sequence', message, seq: from, path, offset: 0 };
+  return { code: 'log.damaged', reason: 'sequence', message, seq: from, path, offset: 0 };
 }
 
 function cutOff(path: string, { place, torn }: ReadingState): LogProblem {
   const message = `Record ${place.seq} was cut off: other records follow in the next file.`;
-  return { code: 'log.record.invalid', message, seq: place.seq, path, offset: torn?.offset ?? 0 };
+  return { code: 'log.damaged', reason: 'record', message, seq: place.seq, path, offset: torn?.offset ?? 0 };
 }
 
 /** Converts an error of reading a log. */
@@ -142,11 +142,11 @@ export function toMissingLog(path: string, cause: unknown): HoldfastError {
 }
 
 /** The error for a damaged log. */
-export function toDamaged(path: string, { code, seq, path: file, offset, message }: LogProblem): HoldfastError {
+export function toDamaged(path: string, { code, reason, seq, path: file, offset, message }: LogProblem): HoldfastError {
   const where = file === path ? '' : ` of \`${file}\``;
   return new HoldfastError(
     code,
     `The session log \`${path}\` is damaged at byte ${offset}${where} and was not opened: ${message} \`readLog\` returns the records before that. Restore a complete copy of the file, or start a new session.`,
-    { data: { path: file, seq, offset } },
+    { data: { reason, path: file, seq, offset } },
   );
 }

@@ -142,27 +142,27 @@ test('a link to a log also finds its older files', async () => {
 });
 
 const damages: readonly (readonly [string, (older: readonly string[]) => void, string])[] = [
-  ['the oldest is missing', ([first = '']) => rmSync(first), 'log.sequence'],
-  ['one in the middle is missing', (older) => rmSync(older[1] ?? ''), 'log.sequence'],
-  ['the newest of them is missing', (older) => rmSync(older.at(-1) ?? ''), 'log.sequence'],
-  ['two are swapped', ([one = '', other = '']) => swap(one, other), 'log.sequence'],
-  ['a line is edited', ([, second = '']) => edit(second, (text) => text.replace('größe', 'kleine')), 'log.chain'],
+  ['the oldest is missing', ([first = '']) => rmSync(first), 'sequence'],
+  ['one in the middle is missing', (older) => rmSync(older[1] ?? ''), 'sequence'],
+  ['the newest of them is missing', (older) => rmSync(older.at(-1) ?? ''), 'sequence'],
+  ['two are swapped', ([one = '', other = '']) => swap(one, other), 'sequence'],
+  ['a line is edited', ([, second = '']) => edit(second, (text) => text.replace('größe', 'kleine')), 'chain'],
   [
     'the last line is edited',
     (older) => edit(older.at(-1) ?? '', (text) => text.replace(/"atMs":\d(?=.*\n$)/, '"atMs":9')),
-    'log.chain',
+    'chain',
   ],
-  ['a line is gone', ([, second = '']) => edit(second, (text) => text.replace(/\n.*\n/, '\n')), 'log.sequence'],
-  ['the last line is gone', (older) => edit(older.at(-1) ?? '', (text) => text.replace(/.*\n$/, '')), 'log.sequence'],
-  ['the last line is cut', ([, second = '']) => edit(second, (text) => text.slice(0, -5)), 'log.record.invalid'],
-  ['the newline is cut', (older) => edit(older.at(-1) ?? '', (text) => text.slice(0, -1)), 'log.record.invalid'],
-  ['a line is added', ([first = '']) => appendFileSync(first, '{"seq":1}\n'), 'log.record.invalid'],
+  ['a line is gone', ([, second = '']) => edit(second, (text) => text.replace(/\n.*\n/, '\n')), 'sequence'],
+  ['the last line is gone', (older) => edit(older.at(-1) ?? '', (text) => text.replace(/.*\n$/, '')), 'sequence'],
+  ['the last line is cut', ([, second = '']) => edit(second, (text) => text.slice(0, -5)), 'record'],
+  ['the newline is cut', (older) => edit(older.at(-1) ?? '', (text) => text.slice(0, -1)), 'record'],
+  ['a line is added', ([first = '']) => appendFileSync(first, '{"seq":1}\n'), 'record'],
   [
     'one begins with a later number',
     (older) => edit(older.at(-1) ?? '', (text) => text.replace(/\d+/, '99999')),
-    'log.sequence',
+    'sequence',
   ],
-  ['one is empty', ([, second = '']) => edit(second, () => ''), 'log.sequence'],
+  ['one is empty', ([, second = '']) => edit(second, () => ''), 'sequence'],
 ];
 
 function swap(one: string, other: string): void {
@@ -179,21 +179,21 @@ function edit(path: string, change: (text: string) => string): void {
 
 test.each(damages)(
   'of the older files %s: readLog reports it, and the log opens from its last snapshot',
-  async (_what, damage, code) => {
+  async (_what, damage, reason) => {
     const path = await writeLog(60);
     const whole = readLog(path);
     damage(olderOf(path));
     const { records, problem, torn } = readLog(path);
-    expect(problem).toMatchObject({ code });
+    expect(problem).toMatchObject({ code: 'log.damaged', reason });
     expect(torn).toBeUndefined();
     // An edit shows at the link of the next line.
-    const good = (problem?.seq ?? 0) - (code === 'log.chain' ? 1 : 0);
+    const good = (problem?.seq ?? 0) - (reason === 'chain' ? 1 : 0);
     expect(records.slice(0, good)).toEqual(whole.records.slice(0, good));
     expect(records).toHaveLength(problem?.seq ?? 0);
     const opened = openJsonlLog(path, often);
     const session = replay(opened.records, { slices, store: opened.store });
     expect(session.read(notes).size).toBe(60);
-    expect(() => [...session.records()]).toThrow(expect.objectContaining({ code }));
+    expect(() => [...session.records()]).toThrow(expect.objectContaining({ code: 'log.damaged', reason }));
     write(session, 60, 80);
     await session.close();
     expect(readLog(path).problem).toEqual({ ...problem, path: expect.any(String) });
@@ -229,9 +229,7 @@ test.each([[''], ['{"seq":'], ['\n'.repeat(2)]])(
     const { records } = readLog(path);
     writeFileSync(path, text);
     const isRecord = text.includes('\n');
-    expect(() => openJsonlLog(path)).toThrow(
-      expect.objectContaining({ code: isRecord ? 'log.record.invalid' : 'log.sequence' }),
-    );
+    expect(() => openJsonlLog(path)).toThrow(expect.objectContaining({ reason: isRecord ? 'record' : 'sequence' }));
     expect(readFileSync(path, 'utf8')).toBe(text);
     // Earlier records are readable, and the log resumes once the file is restored.
     expect(readLog(path).records).toEqual(records.slice(0, seq));
@@ -248,11 +246,11 @@ test('opening reports a previous file that does not end where the snapshot begin
   const seq = Number(before.split('.before-')[1]);
   edit(before, (text) => text.replace(/"atMs":\d(?=.*\n$)/, '"atMs":9'));
   const changed = openJsonlLog(path);
-  expect(changed.earlier).toMatchObject({ code: 'log.chain', seq, path: before });
+  expect(changed.earlier).toMatchObject({ code: 'log.damaged', reason: 'chain', seq, path: before });
   changed.store.close();
   rmSync(before);
   const missing = openJsonlLog(path);
-  expect(missing.earlier).toMatchObject({ code: 'log.sequence', seq, path: before });
+  expect(missing.earlier).toMatchObject({ code: 'log.damaged', reason: 'sequence', seq, path: before });
   missing.store.close();
 });
 

@@ -20,7 +20,7 @@ export interface JsonlLog extends SessionStore {
   /**
    * Locks a released log again. False: another process has written to it, or it is broken; it stays released. Close it and open it again.
    *
-   * @throws HoldfastError `log.locked`, `log.unwritable`, `session.closed`.
+   * @throws HoldfastError `log.locked`, `log.write_failed`, `session.closed`.
    */
   retake(): boolean;
 }
@@ -39,9 +39,9 @@ export interface JsonlOptions extends SnapshotOptions {
  * until it is closed or its process ends. A snapshot, such as record 500, begins `path` anew; earlier records move to
  * `<path>.before-500`.
  *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, which leaves
- * nothing of the record in the file, or `log.broken` at every further append if that failed; `log.write_failed` above 256 MiB,
- * `log.sequence` for a record that is not the next, `session.closed` after `close`; from `sync` and `close` `log.sync_failed`, after
+ * @throws HoldfastError `log.exists`, `log.write_failed`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, which leaves
+ * nothing of the record in the file, or `log.broken` at every further append if that failed; also above 256 MiB and for a
+ * record that is not the next; `session.closed` after `close`; from `sync` and `close` `log.broken`, after
  * which every append throws `log.broken`.
  */
 export function createJsonlLog(path: string, options: JsonlOptions = {}): JsonlLog {
@@ -142,9 +142,9 @@ function* readBack(
 
 function misplaced(seq: number, next: number): HoldfastError {
   return new HoldfastError(
-    'log.sequence',
+    'log.write_failed',
     `Expected record ${next} next, got ${seq}; use \`replay\` for an opened log, and each store for one session only.`,
-    { data: { seq, expected: next } },
+    { data: { reason: 'sequence', seq, expected: next } },
   );
 }
 
@@ -214,8 +214,8 @@ function exists(path: string, cause?: unknown): HoldfastError {
 
 function unwritable(path: string, cause: unknown): HoldfastError {
   return new HoldfastError(
-    'log.unwritable',
+    'log.write_failed',
     `The session log \`${path}\` cannot be created: ${describeThrown(cause)}`,
-    { cause },
+    { data: { reason: 'open' }, cause },
   );
 }

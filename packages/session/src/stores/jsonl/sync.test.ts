@@ -121,7 +121,7 @@ test('requests during a sync share the next one', async () => {
   store.close();
 });
 
-test('log.sync_failed is final: further syncs and appends fail', async () => {
+test('log.broken: sync is final: further syncs and appends fail', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginJsonlLog(path, files, disk);
@@ -129,9 +129,9 @@ test('log.sync_failed is final: further syncs and appends fail', async () => {
   const ends = watch([store.sync?.(), store.sync?.()]);
   end(new Error('EIO'));
   await turn();
-  expect(ends).toEqual(['log.sync_failed', 'log.sync_failed']);
+  expect(ends).toEqual(['log.broken', 'log.broken']);
   expect(() => store.append({ type: 'two' }, 1, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
-  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.broken', reason: 'sync' });
   expect(done.filter((what) => what === 'sync later')).toHaveLength(1);
   store.close();
   expect(existsSync(`${path}.lock`)).toBe(false);
@@ -157,7 +157,7 @@ test('closing syncs appended records, and reports a failure', async () => {
     disk,
   ).store;
   failing.append({ type: 'two' }, 1, 1);
-  expect(() => failing.close()).toThrow(expect.objectContaining({ code: 'log.sync_failed' }));
+  expect(() => failing.close()).toThrow(expect.objectContaining({ code: 'log.broken', reason: 'sync' }));
   expect(existsSync(`${path}.lock`)).toBe(false);
   await expect(failing.sync?.()).rejects.toMatchObject({ code: 'session.closed' });
 });
@@ -196,7 +196,7 @@ test('the names of a new file and of its new folders are synced, once', () => {
   expect(done.slice(count).filter((what) => what.startsWith('sync folder'))).toEqual([]);
 });
 
-test('log.unwritable: the name of a new file cannot be synced', () => {
+test('log.write_failed: open: the name of a new file cannot be synced', () => {
   const path = newPath();
   const files: LogFiles = {
     ...nodeFiles,
@@ -204,7 +204,9 @@ test('log.unwritable: the name of a new file cannot be synced', () => {
       throw new Error('EIO');
     },
   };
-  expect(() => beginJsonlLog(path, files, disk)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(() => beginJsonlLog(path, files, disk)).toThrow(
+    expect.objectContaining({ code: 'log.write_failed', reason: 'open' }),
+  );
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
@@ -256,7 +258,7 @@ test('a file is closed after its running sync, even after a rotation', async () 
 test.each([
   ['of the file before', 0],
   ['of the name of the new one', 2],
-])('log.sync_failed: a sync %s fails during a snapshot', async (_what, failing) => {
+])('log.broken: sync: a sync %s fails during a snapshot', async (_what, failing) => {
   const { files } = slowDisk();
   let syncs = -1;
   const fail = (): void => {
@@ -286,7 +288,7 @@ test.each([
   if (failing === 0) expect(snapshot).toThrow(expect.objectContaining({ code: 'log.write_failed' }));
   else snapshot();
   expect(() => store.append({ type: 'two' }, 2, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
-  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.broken', reason: 'sync' });
   store.close();
   expect(open.size).toBe(0);
   const opened = openJsonlLog(path);

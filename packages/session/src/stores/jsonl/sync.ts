@@ -30,7 +30,7 @@ export class DiskSync {
     this.#dirty = true;
   }
 
-  /** @throws HoldfastError `log.sync_failed`, synchronously or as a rejection. */
+  /** @throws HoldfastError `log.broken`, synchronously or as a rejection. */
   request(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!this.#dirty && !this.#syncing) return Promise.resolve();
@@ -40,7 +40,7 @@ export class DiskSync {
     return promise;
   }
 
-  /** Synchronous `request`. @throws HoldfastError `log.sync_failed`. */
+  /** Synchronous `request`. @throws HoldfastError `log.broken`. */
   now(): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (!this.#dirty) return;
@@ -100,9 +100,9 @@ export class DiskSync {
 
   #fail(cause: unknown): HoldfastError {
     this.#failure ??= new HoldfastError(
-      'log.sync_failed',
+      'log.broken',
       `fsync of the session log failed (${describeThrown(cause)}). The last records may not survive a power failure. Close the log, check the disk, and open it again.`,
-      { cause },
+      { data: { reason: 'sync' }, cause },
     );
     return this.#failure;
   }

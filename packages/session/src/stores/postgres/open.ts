@@ -28,7 +28,7 @@ export interface PostgresOptions extends SnapshotOptions {
   readonly leaseMs?: number;
   /**
    * Records before the last snapshot: `load` them, or `skip` those that no open work needs, so that opening a long session stays cheap.
-   * Resolving a call that ended in doubt before them then fails with `log.not_readable`. Default `load`.
+   * Resolving a call that ended in doubt before them then fails with `log.unreadable`. Default `load`.
    */
   readonly earlier?: 'load' | 'skip';
 }
@@ -53,7 +53,7 @@ export function postgresStore(database: PostgresDatabase, options: PostgresOptio
  * it runs a tool with effects, and before it returns a success. `database`: a `Pool` of `pg`, also behind a pooler of transactions.
  *
  * @throws HoldfastError `log.locked` while another writer has the lease, `log.missing` for a deleted session, `log.database`,
- * `options.invalid`; `log.record.invalid`, `log.sequence` and `log.chain` for a changed log. `sync` rejects with `log.database`, or
+ * `options.invalid`; `log.damaged` for a changed log. `sync` rejects with `log.database`, or
  * `log.locked` once the lease is lost; later appends throw `log.broken` or `log.locked`.
  */
 export async function openPostgresLog(

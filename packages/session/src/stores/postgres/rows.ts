@@ -96,7 +96,12 @@ export async function readRows(
     if (rows.length === 0) return stop(missingRow(seq));
   }
   if (head === end.head) return { records, place: { seq, head } };
-  return stop({ code: 'log.chain', seq, message: 'The last record was changed after it was written.' });
+  return stop({
+    code: 'log.damaged',
+    reason: 'chain',
+    seq,
+    message: 'The last record was changed after it was written.',
+  });
 }
 
 // A batch ends after a thousand rows or a few megabytes: the sum of the rows before is compared, so that one large row is read alone.
@@ -116,14 +121,14 @@ export async function findPlace(database: PostgresDatabase, key: string, seq: nu
 /** `next`: number of the following row, if there is one. */
 function missingRow(seq: number, next?: string): PostgresLogProblem {
   const found = next === undefined ? 'it has no row' : `the next row is numbered ${next}`;
-  return { code: 'log.sequence', seq, message: `Record ${seq} is missing: ${found}.` };
+  return { code: 'log.damaged', reason: 'sequence', seq, message: `Record ${seq} is missing: ${found}.` };
 }
 
-export function damagedLog(sessionId: string, { code, seq, message }: PostgresLogProblem): HoldfastError {
+export function damagedLog(sessionId: string, { code, reason, seq, message }: PostgresLogProblem): HoldfastError {
   return new HoldfastError(
     code,
     `The session \`${sessionId}\` in the database is damaged: ${message} \`readPostgresLog\` returns the ${seq} records before that.`,
-    { data: { sessionId, seq } },
+    { data: { reason, sessionId, seq } },
   );
 }
 

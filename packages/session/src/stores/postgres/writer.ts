@@ -12,7 +12,7 @@ import { lockedSession } from './rows.ts';
 /** A store that inserts one row per record; `sync` resolves when the database has committed them. */
 export interface PostgresLog extends SessionStore {
   readonly sessionId: string;
-  /** @throws HoldfastError `log.not_readable` for records before those that were loaded. */
+  /** @throws HoldfastError `log.unreadable` for records before those that were loaded. */
   read(fromSeq?: number): Iterable<LogRecord>;
   sync(): Promise<void>;
   readonly snapshotDue: boolean;
@@ -94,7 +94,9 @@ export class PostgresWriter implements PostgresLog {
     const { seq: next, head } = this.#place;
     if (seq !== next) {
       const message = `Expected record ${next} of \`${this.sessionId}\` next, got ${seq}; does a second session write to the log?`;
-      throw new HoldfastError('log.sequence', message, { data: { sessionId: this.sessionId, seq: next } });
+      throw new HoldfastError('log.write_failed', message, {
+        data: { reason: 'sequence', sessionId: this.sessionId, seq: next },
+      });
     }
     const text = JSON.stringify({ seq, prev: head, atMs, ...entry });
     const bytes = Buffer.byteLength(text);
@@ -237,9 +239,9 @@ export class PostgresWriter implements PostgresLog {
 
   #notLoaded(seq: number): HoldfastError {
     return new HoldfastError(
-      'log.not_readable',
+      'log.unreadable',
       `Record ${seq} of \`${this.sessionId}\` was not loaded; open the session with \`earlier: 'load'\`, or read it with \`readPostgresLog\`.`,
-      { data: { sessionId: this.sessionId, seq } },
+      { data: { reason: 'unsupported', sessionId: this.sessionId, seq } },
     );
   }
 }

@@ -24,7 +24,7 @@ const tables = `
   ) STRICT;
 `;
 
-/** Opens or creates a database for writing. @throws HoldfastError `log.unwritable`. */
+/** Opens or creates a database for writing. @throws HoldfastError `log.write_failed`. */
 export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -40,7 +40,7 @@ export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   }
 }
 
-/** Opens an existing database. @throws HoldfastError `log.missing`, `log.unwritable`. */
+/** Opens an existing database. @throws HoldfastError `log.missing`, `log.write_failed`. */
 export function openDatabase(path: string): DatabaseSync {
   checkThere(path);
   let database: DatabaseSync | undefined;
@@ -57,7 +57,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 /**
  * Opens the write-ahead log of an open database, for syncs: it holds everything that SQLite has not synced itself, and exists while a
- * connection is open. @throws HoldfastError `log.unwritable`.
+ * connection is open. @throws HoldfastError `log.write_failed`.
  */
 export function openWriteAheadLog(path: string, files: LogFiles): number {
   try {
@@ -111,9 +111,9 @@ export function isSqliteError(thrown: unknown): thrown is Error {
 
 export function unwritable(path: string, cause: unknown): HoldfastError {
   return new HoldfastError(
-    'log.unwritable',
+    'log.write_failed',
     `The session database \`${path}\` cannot be opened for writing: ${describeThrown(cause)}`,
-    { cause },
+    { data: { reason: 'open' }, cause },
   );
 }
 

@@ -3,6 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isHoldfastError } from '@holdfast/core';
+import { describeCode } from '@holdfast/core/internal';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LogRecord } from '../../log/log.ts';
 import { createSqliteLog, openSqliteLog, readSqliteLog, type SqliteLog } from '../../sqlite.ts';
@@ -42,7 +43,7 @@ function codeOf(action: () => unknown): string {
     action();
     return 'nothing';
   } catch (error) {
-    return isHoldfastError(error) ? error.code : String(error);
+    return isHoldfastError(error) ? describeCode(error) : String(error);
   }
 }
 
@@ -113,8 +114,11 @@ describe('snapshots', () => {
     const path = writeLog(withSnapshots);
     change(path, statement);
     const found = codeOf(() => openSqliteLog(path, { sessionId }));
-    expect(found).toMatch(/^log\.(?:chain|sequence)$/);
-    expect(readSqliteLog(path, { sessionId }).problem?.code).toBe(found);
+    expect(found).toMatch(/^log\.damaged: (?:chain|sequence)$/);
+    expect(readSqliteLog(path, { sessionId }).problem).toMatchObject({
+      code: 'log.damaged',
+      reason: found.slice('log.damaged: '.length),
+    });
   });
 
   test('an edit before the snapshot is detected on reading', () => {
@@ -122,11 +126,11 @@ describe('snapshots', () => {
     change(path, "UPDATE holdfast_records SET text = replace(text, 'größe', 'klein') WHERE seq = 0");
     const { store } = openSqliteLog(path, { sessionId });
     expect(() => [...store.read()]).toThrow(
-      expect.objectContaining({ code: 'log.chain', data: { path, sessionId, seq: 1 } }),
+      expect.objectContaining({ code: 'log.damaged', data: { reason: 'chain', path, sessionId, seq: 1 } }),
     );
     expect(numbers(store.read(2))).toEqual([2, 3, 4, 5]);
     store.close();
-    expect(readSqliteLog(path, { sessionId }).problem).toMatchObject({ code: 'log.chain', seq: 1 });
+    expect(readSqliteLog(path, { sessionId }).problem).toMatchObject({ code: 'log.damaged', reason: 'chain', seq: 1 });
   });
 
   test('are due by the bytes since the last one, including those from before opening', () => {
@@ -212,13 +216,13 @@ describe('reading a store', () => {
     ['the row before the first', 'DELETE FROM holdfast_records WHERE seq = 2', 3, 2],
     ['the first row', 'DELETE FROM holdfast_records WHERE seq = 2', 2, 2],
     ['the last rows', 'DELETE FROM holdfast_records WHERE seq > 2', 0, 3],
-  ])('log.sequence: %s was deleted behind its back', (_what, statement, from, seq) => {
+  ])('log.damaged: sequence: %s was deleted behind its back', (_what, statement, from, seq) => {
     const path = newPath();
     const store = createSqliteLog(path, { sessionId });
     appendAll(store, withSnapshots);
     change(path, statement);
     expect(() => [...store.read(from)]).toThrow(
-      expect.objectContaining({ code: 'log.sequence', data: { path, sessionId, seq } }),
+      expect.objectContaining({ code: 'log.damaged', data: { reason: 'sequence', path, sessionId, seq } }),
     );
     store.close();
   });
@@ -292,9 +296,9 @@ describe('a writer that did not close the session', () => {
   test('a rejected writer holds no lock, and other sessions stay writable', () => {
     const path = writeLog(withSnapshots);
     change(path, 'DELETE FROM holdfast_records WHERE seq = 4');
-    expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.sequence');
+    expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.damaged: sequence');
     const other = createSqliteLog(path, { sessionId: 'other' });
-    expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.sequence');
+    expect(codeOf(() => openSqliteLog(path, { sessionId }))).toBe('log.damaged: sequence');
     other.append({ type: 'note' }, 0, 1);
     other.close();
   });

@@ -53,9 +53,9 @@ export function sqliteStore(path: string, options: Omit<OpenSqliteLogOptions, 's
  * row, which then survives the end of the process. Each row holds the SHA-256 of the previous one, which reveals any edit except at the
  * end. One process at a time writes a session; others may write other sessions of the database.
  *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, which leaves nothing of the
- * record, `log.write_failed` above 256 MiB, `log.locked` if another process has taken the session over, `log.sequence` for a record
- * that is not the next, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every
+ * @throws HoldfastError `log.exists`, `log.write_failed`, `options.invalid`; from `append` `log.write_failed`, which leaves nothing of the
+ * record, also above 256 MiB and for a record that is not the next, `log.locked` if another process has taken the session over,
+ * `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.broken`, after which every
  * append throws `log.broken`.
  */
 export function createSqliteLog(path: string, options: SqliteLogOptions): SqliteLog {
@@ -83,8 +83,8 @@ export function beginSqliteLog(path: string, options: SqliteLogOptions, files: L
 /**
  * Opens a session's log to resume it: reads and verifies it from its last snapshot on. Takes over from a writer whose process has ended.
  *
- * @throws HoldfastError `log.missing`, `log.locked` if it is open elsewhere, `log.unwritable`, `options.invalid`;
- * `log.record.invalid`, `log.sequence` and `log.chain` for a changed log, with `path`, `sessionId` and the record's `seq` in `data`.
+ * @throws HoldfastError `log.missing`, `log.locked` if it is open elsewhere, `log.write_failed`, `options.invalid`;
+ * `log.damaged` for a changed log, with `path`, `sessionId` and the record's `seq` in `data`.
  */
 export function openSqliteLog(
   path: string,

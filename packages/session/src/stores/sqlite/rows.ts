@@ -104,8 +104,13 @@ export function compareEnd(reading: RowsReading, { seq, head }: ChainPlace): Row
   if (problem !== undefined || (place.seq === seq && place.head === head)) return reading;
   const found: SqliteLogProblem =
     place.seq === seq
-      ? { code: 'log.chain', seq, message: 'The last record was changed after it was written.' }
-      : { code: 'log.sequence', seq: place.seq, message: `It has ${place.seq} records and should have ${seq}.` };
+      ? { code: 'log.damaged', reason: 'chain', seq, message: 'The last record was changed after it was written.' }
+      : {
+          code: 'log.damaged',
+          reason: 'sequence',
+          seq: place.seq,
+          message: `It has ${place.seq} records and should have ${seq}.`,
+        };
   return { ...reading, problem: found };
 }
 
@@ -121,7 +126,7 @@ function parseRow(
       .get(key, seq);
     const bytes = row?.['bytes'];
     if (!(bytes instanceof Uint8Array) || !Buffer.from(text).equals(bytes)) {
-      return { code: 'log.record.invalid', message: `Record ${seq} is not valid UTF-8 text.` };
+      return { code: 'log.damaged', reason: 'record', message: `Record ${seq} is not valid UTF-8 text.` };
     }
   }
   return parseRecord(text, { seq, head });
@@ -168,13 +173,13 @@ function isSnapshot(text: string): boolean {
 /** `next`: number of the following row, if there is one. */
 export function missingRow(seq: number, next?: string): SqliteLogProblem {
   const found = next === undefined ? 'it has no row' : `the next row is numbered ${next}`;
-  return { code: 'log.sequence', seq, message: `Record ${seq} is missing: ${found}.` };
+  return { code: 'log.damaged', reason: 'sequence', seq, message: `Record ${seq} is missing: ${found}.` };
 }
 
 export function damagedLog({
   path,
   sessionId,
-  problem: { code, seq, message },
+  problem: { code, reason, seq, message },
 }: {
   readonly path: string;
   readonly sessionId: string;
@@ -183,6 +188,6 @@ export function damagedLog({
   return new HoldfastError(
     code,
     `The session \`${sessionId}\` in \`${path}\` is damaged: ${message} \`readSqliteLog\` returns the ${seq} records before that.`,
-    { data: { path, sessionId, seq } },
+    { data: { reason, path, sessionId, seq } },
   );
 }

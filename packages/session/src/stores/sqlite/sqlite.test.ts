@@ -87,18 +87,18 @@ const edit = (from: string, to: string, seq: number): string =>
 const move = (from: number, to: number): string => `UPDATE holdfast_records SET seq = ${to} WHERE seq = ${from}`;
 
 test.each([
-  ['a deleted row', ['DELETE FROM holdfast_records WHERE seq = 1'], 'log.sequence', 1],
+  ['a deleted row', ['DELETE FROM holdfast_records WHERE seq = 1'], 'sequence', 1],
   [
     'a deleted row with the others renumbered',
     ['DELETE FROM holdfast_records WHERE seq = 1', move(2, 1)],
-    'log.sequence',
+    'sequence',
     1,
   ],
-  ['two rows swapped', [move(1, 9), move(2, 1), move(9, 2)], 'log.sequence', 1],
+  ['two rows swapped', [move(1, 9), move(2, 1), move(9, 2)], 'sequence', 1],
   [
     'a row doubled',
     [move(3, 4), 'INSERT INTO holdfast_records SELECT session, 3, text FROM holdfast_records WHERE seq = 2'],
-    'log.sequence',
+    'sequence',
     3,
   ],
   [
@@ -107,39 +107,39 @@ test.each([
       move(3, 4),
       `INSERT INTO holdfast_records SELECT session, 3, replace(text, '"seq":2', '"seq":3') FROM holdfast_records WHERE seq = 2`,
     ],
-    'log.chain',
+    'chain',
     3,
   ],
-  ['a row edited', [edit('größe 1', 'größe 9', 1)], 'log.chain', 2],
-  ['a link edited', [edit('"prev":"', '"prev":"0', 1)], 'log.chain', 1],
-  ['a number edited', [edit('"seq":2', '"seq":7', 2)], 'log.sequence', 2],
-  ['an edited number', [move(3, 7)], 'log.sequence', 3],
-  ['a number edited below the first', [move(2, -1)], 'log.sequence', 0],
+  ['a row edited', [edit('größe 1', 'größe 9', 1)], 'chain', 2],
+  ['a link edited', [edit('"prev":"', '"prev":"0', 1)], 'chain', 1],
+  ['a number edited', [edit('"seq":2', '"seq":7', 2)], 'sequence', 2],
+  ['an edited number', [move(3, 7)], 'sequence', 3],
+  ['a number edited below the first', [move(2, -1)], 'sequence', 0],
   [
     'a number edited to the largest',
     ['UPDATE holdfast_records SET seq = 9223372036854775807 WHERE seq = 3'],
-    'log.sequence',
+    'sequence',
     3,
   ],
   [
     'an edited session of a row',
     ['PRAGMA foreign_keys = OFF', 'UPDATE holdfast_records SET session = 9 WHERE seq = 2'],
-    'log.sequence',
+    'sequence',
     2,
   ],
-  ['text that is not JSON', [`UPDATE holdfast_records SET text = '{"seq":2,' WHERE seq = 2`], 'log.record.invalid', 2],
-  ['text that is not a record', [`UPDATE holdfast_records SET text = '[]' WHERE seq = 2`], 'log.record.invalid', 2],
+  ['text that is not JSON', [`UPDATE holdfast_records SET text = '{"seq":2,' WHERE seq = 2`], 'record', 2],
+  ['text that is not a record', [`UPDATE holdfast_records SET text = '[]' WHERE seq = 2`], 'record', 2],
 ] as const)('%s is found', (_what, statements, expected, seq) => {
   const path = writeLog(4);
   change(path, ...statements);
   const { records, problem } = readSqliteLog(path, { sessionId });
-  expect(problem).toMatchObject({ code: expected, seq });
+  expect(problem).toMatchObject({ code: 'log.damaged', reason: expected, seq });
   expect(records).toHaveLength(seq);
   expect(() => openSqliteLog(path, { sessionId })).toThrow(
-    expect.objectContaining({ code: expected, data: { path, sessionId, seq } }),
+    expect.objectContaining({ code: 'log.damaged', data: { reason: expected, path, sessionId, seq } }),
   );
   // A rejected writer holds no lock: the next attempt fails on the damage again.
-  expect(() => openSqliteLog(path, { sessionId })).toThrow(code(expected));
+  expect(() => openSqliteLog(path, { sessionId })).toThrow(code('log.damaged'));
 });
 
 test('log.missing: no database, no session', () => {
@@ -170,13 +170,13 @@ test('log.exists: an id is unique', () => {
   expect(() => createSqliteLog(writeLog(1), { sessionId })).toThrow(code('log.exists'));
 });
 
-test('log.unreadable, log.unwritable', () => {
+test('log.unreadable, log.write_failed: open', () => {
   const path = join(folder, 'text.db');
   writeFileSync(path, 'no database '.repeat(1_000));
   expect(() => readSqliteLog(path, { sessionId })).toThrow(code('log.unreadable'));
-  expect(() => createSqliteLog(path, { sessionId })).toThrow(code('log.unwritable'));
-  expect(() => createSqliteLog(join(path, 'below.db'), { sessionId })).toThrow(code('log.unwritable'));
-  expect(() => createSqliteLog(folder, { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(path, { sessionId })).toThrow(code('log.write_failed'));
+  expect(() => createSqliteLog(join(path, 'below.db'), { sessionId })).toThrow(code('log.write_failed'));
+  expect(() => createSqliteLog(folder, { sessionId })).toThrow(code('log.write_failed'));
 });
 
 /** A new database during another's write; `meet` is called when it refuses setup. */
@@ -216,13 +216,13 @@ test('a session in a database under construction waits for it', () => {
   expect(readSqliteLog(busy.path, { sessionId }).records).toHaveLength(2);
 });
 
-test('log.unwritable: a database under construction for too long', () => {
+test('log.write_failed: open: a database under construction for too long', () => {
   let nowMs = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   using busy = makeBusy(() => {
     nowMs += 4_000;
   });
-  expect(() => createSqliteLog(busy.path, { sessionId })).toThrow(code('log.unwritable'));
+  expect(() => createSqliteLog(busy.path, { sessionId })).toThrow(code('log.write_failed'));
   expect(busy.met()).toBe(3);
   now.mockRestore();
 });

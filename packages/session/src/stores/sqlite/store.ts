@@ -16,7 +16,7 @@ import { lockedSession } from './writer.ts';
 export interface SqliteLog extends SessionStore {
   readonly path: string;
   readonly sessionId: string;
-  /** Reads in batches. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
+  /** Reads in batches. @throws HoldfastError `session.closed`; `log.damaged`, `log.unreadable`. */
   read(fromSeq?: number): Iterable<LogRecord>;
   readonly snapshotDue: boolean;
 }
@@ -153,9 +153,9 @@ function writing<Result>(path: string, write: () => Result): Result {
 
 function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, expected: number): HoldfastError {
   return new HoldfastError(
-    'log.sequence',
+    'log.write_failed',
     `Expected record ${expected} of \`${sessionId}\` next, got ${seq}; does a second session write to the log?`,
-    { data: { path, sessionId, seq: expected } },
+    { data: { reason: 'sequence', path, sessionId, seq: expected } },
   );
 }
 

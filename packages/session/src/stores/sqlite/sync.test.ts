@@ -129,7 +129,7 @@ test('all callers released by a sync share the next one', async () => {
   store.close();
 });
 
-test('log.sync_failed is final: further syncs and appends fail', async () => {
+test('log.broken: sync is final: further syncs and appends fail', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
   const store = beginSqliteLog(path, disk, files);
@@ -137,9 +137,9 @@ test('log.sync_failed is final: further syncs and appends fail', async () => {
   const asked = store.sync?.();
   await turn();
   end(new Error('EIO'));
-  await expect(asked).rejects.toMatchObject({ code: 'log.sync_failed' });
+  await expect(asked).rejects.toMatchObject({ code: 'log.broken', reason: 'sync' });
   expect(() => store.append({ type: 'two' }, 1, 1)).toThrow(code('log.broken'));
-  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.broken', reason: 'sync' });
   expect(done.filter((what) => what === 'sync later')).toHaveLength(1);
   store.close();
   expect(openSqliteLog(path, { sessionId }).records).toHaveLength(1);
@@ -163,7 +163,7 @@ test('closing syncs appended records, reports a failure, and releases the sessio
   };
   const failing = beginSqliteLog(path, { ...disk, sessionId: 'failing' }, fails);
   failing.append({ type: 'two' }, 0, 1);
-  expect(() => failing.close()).toThrow(code('log.sync_failed'));
+  expect(() => failing.close()).toThrow(code('log.broken'));
   openSqliteLog(path, { sessionId: 'failing' }).store.close();
 });
 
@@ -193,7 +193,7 @@ test('the names of the files and of new folders are synced', () => {
   store.close();
 });
 
-test('log.unwritable: the names cannot be synced; no session is created', () => {
+test('log.write_failed: open: the names cannot be synced; no session is created', () => {
   const path = newPath();
   const files: LogFiles = {
     ...nodeFiles,
@@ -201,7 +201,7 @@ test('log.unwritable: the names cannot be synced; no session is created', () => 
       throw new Error('EIO');
     },
   };
-  expect(() => beginSqliteLog(path, disk, files)).toThrow(code('log.unwritable'));
+  expect(() => beginSqliteLog(path, disk, files)).toThrow(code('log.write_failed'));
   const store = createSqliteLog(path, { sessionId });
   store.close();
 });
