@@ -10,7 +10,7 @@ import { shellGuard } from '@holdfast/pack-shell';
 import { packPolicies } from '@holdfast/policy';
 import type { Figure, FigureReport } from '../report.ts';
 import { type Played, play, type Rules } from './play.ts';
-import { firstRules, rulesFor, type SuiteRules } from './rules.ts';
+import { correctedRules, firstRules, rulesFor, type SuiteRules } from './rules.ts';
 import { readSuites, type Suite } from './suite.ts';
 
 const presets = ['taint', 'values', 'plan', 'strict'];
@@ -25,10 +25,12 @@ export async function measureAgentDojo(): Promise<readonly FigureReport[]> {
   const facts = createFacts({ describers: [], view: { folder: '/w', workspace: '/w' } });
   const all: readonly [string, (suite: Suite) => Rules][] = [
     ['no policy', () => ({ policies: [] })],
-    ...presets.map((preset): [string, (suite: Suite) => Rules] => [
-      `${preset}, first rules`,
-      (suite) => rulesOf(suite, preset, firstRules),
-    ]),
+    ...['first', 'corrected'].flatMap((which) =>
+      presets.map((preset): [string, (suite: Suite) => Rules] => [
+        `${preset}, ${which} rules`,
+        (suite) => rulesOf(suite, preset, which === 'first' ? firstRules : correctedRules),
+      ]),
+    ),
     ['values, no rules', () => ({ policies: packPolicies(provenance) })],
     ['plan, no rules', () => ({ policies: packPolicies(provenance, { preset: 'plan' }) })],
     ...others.map((pack): [string, () => Rules] => [pack.name, () => ({ policies: packPolicies(pack), facts })]),

@@ -47,6 +47,8 @@ export async function play(suite: Suite, rules: Rules): Promise<Played> {
     const from = user.calls.findIndex(({ slots = [] }) => slots.length > 0);
     if (from < 0) continue;
     for (const injection of suite.injections) {
+      // Some attacks only want the agent to say something.
+      if (!injection.calls.some(({ name }) => changesSomething(name))) continue;
       const world = new World(suite, rules, user.prompt);
       for (const [index, call] of user.calls.entries()) {
         await world.run(call, { by: 'user', injected: injection.goal });

@@ -2,6 +2,7 @@ import type { JsonObject } from '@holdfast/core';
 
 /** The options of the pack `provenance` for the tools of both suites. */
 export interface SuiteRules {
+  readonly known?: readonly string[];
   readonly trusted: Readonly<Record<string, readonly string[]>>;
   readonly tools: Readonly<
     Record<string, { readonly decides?: Readonly<Record<string, string>>; readonly words: readonly string[] }>
@@ -9,10 +10,10 @@ export interface SuiteRules {
 }
 
 /** Only the rules for the tools that a suite has: a rule for a missing tool is an error. */
-export function rulesFor({ trusted, tools }: SuiteRules, names: readonly string[]): JsonObject {
+export function rulesFor({ trusted, tools, known = [] }: SuiteRules, names: readonly string[]): JsonObject {
   const own = (rules: object): object =>
     Object.fromEntries(Object.entries(rules).filter(([name]) => names.includes(name)));
-  return JSON.parse(JSON.stringify({ trusted: own(trusted), tools: own(tools) })) as JsonObject;
+  return JSON.parse(JSON.stringify({ trusted: own(trusted), tools: own(tools), known })) as JsonObject;
 }
 
 const mailFields = ['id_', 'timestamp', 'status', 'read'];
@@ -114,6 +115,26 @@ export const firstRules: SuiteRules = {
     update_user_info: {
       decides: { first_name: 'text', last_name: 'text', street: 'text', city: 'text' },
       words: ['updat*', 'chang*', 'moved', 'set', 'correct', 'edit'],
+    },
+  },
+};
+
+const { send_money, schedule_transaction, update_scheduled_transaction } = firstRules.tools;
+
+/**
+ * Corrected after the first run. A recipient may be a shop that the request names. An amount says how much, not where: it no longer decides, so
+ * an attacker may raise one that goes to a recipient of the user's. The user vouches for the addresses of the own company.
+ */
+export const correctedRules: SuiteRules = {
+  known: ['@bluesparrowtech.com'],
+  trusted: firstRules.trusted,
+  tools: {
+    ...firstRules.tools,
+    send_money: { words: send_money?.words ?? [], decides: { recipient: 'any' } },
+    schedule_transaction: { words: schedule_transaction?.words ?? [], decides: { recipient: 'any' } },
+    update_scheduled_transaction: {
+      words: update_scheduled_transaction?.words ?? [],
+      decides: { id: 'id', recipient: 'any' },
     },
   },
 };
