@@ -29,7 +29,8 @@ export function formsOf(value: string | number): readonly string[] {
 export function findForms(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [token] of text.matchAll(/[^\s<>()[\]{}"'`,;|]+/gu)) {
-    if (token.length > maxValueChars) continue;
+    // Most words are only words.
+    if (token.length > maxValueChars || !/[\d@/\\_]|\.\p{L}/u.test(token)) continue;
     const bare = token.replace(/[.:!?]+$/u, '');
     for (const kind of kindsLike(bare)) {
       const form = toForm(kind, bare);

@@ -18,6 +18,8 @@ export interface ProvenanceOptions {
   readonly tools?: Readonly<Record<string, DecidingOptions>> | undefined;
   /** By tool, the fields of its results that outsiders cannot write, with dots; `*` for all. Default: none. */
   readonly trusted?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Tools of a plan that was made from the request, as by `compilePlan`; in place of `words`. Default: none. */
+  readonly planned?: readonly string[] | undefined;
   /** Values that you vouch for: `me@corp.com`, `@corp.com` for its addresses, `*.corp.com` for its hosts. */
   readonly known?: readonly string[] | undefined;
   /** Tools that only read, although they do not declare it. Default: those with effects `none`. */
@@ -48,6 +50,7 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
   ),
   trusted: v.optional(v.record(toolName, v.array(path))),
   known: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(3), v.maxLength(500))), v.maxLength(10_000))),
+  planned: tools,
   reads: tools,
   secrets: tools,
   otherwise: v.optional(v.picklist(['ask', 'deny'])),
@@ -56,8 +59,8 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
 
 /** The tools that the options name: each must exist. */
 export function namedTools(options: ProvenanceOptions): readonly string[] {
-  const { tools: configured = {}, trusted = {}, reads = [], secrets = [] } = options;
-  return [...Object.keys(configured), ...Object.keys(trusted), ...reads, ...secrets];
+  const { tools: configured = {}, trusted = {}, planned = [], reads = [], secrets = [] } = options;
+  return [...Object.keys(configured), ...Object.keys(trusted), ...planned, ...reads, ...secrets];
 }
 
 function isToolName(name: string): boolean {

@@ -12,6 +12,10 @@ export function plan(options: ProvenanceOptions): Policy<undefined> {
     check(call, { request }) {
       if (onlyReads(call, options)) return allow;
       const { name } = call.tool;
+      if (options.planned !== undefined) {
+        if (options.planned.includes(name)) return allow;
+        return answer(options, `\`${name}\` is not in the plan that was made from the request.`);
+      }
       const words = configured(options, name)?.words ?? [name.split(/[_-]/u)[0] ?? name];
       if (readRequest(request).callsFor(words)) return allow;
       return answer(options, `The request does not call for \`${name}\`: it has none of the words ${list(words)}.`);

@@ -23,9 +23,9 @@ const decoders: readonly ((text: string) => string | undefined)[] = [
   (text) => (/[^\p{ASCII}]/u.test(text) ? toLatin(text) : undefined),
   (text) =>
     text
-      .replaceAll(/\s*[([{]\s*at\s*[)\]}]\s*|\s+at\s+(?=[\w-]+\s*(?:\.|[([{]?\s*dot))/giu, '@')
-      .replaceAll(/\s*[([{]\s*dot\s*[)\]}]\s*|\s+dot\s+/giu, '.'),
-  (text) => text.replaceAll(/["'`]\s*\+\s*["'`]|\s*([@.])\s*(?=[\w-])/gu, '$1'),
+      .replaceAll(/\s?[([{]\s?at\s?[)\]}]\s?| at (?=[\w-]{1,60}\s?(?:\.|[([{]?\s?dot))/giu, '@')
+      .replaceAll(/\s?[([{]\s?dot\s?[)\]}]\s?| dot /giu, '.'),
+  (text) => text.replaceAll(/["'`]\s?\+\s?["'`]|\s([@.])\s?(?=[\w-])|(@)\s(?=[\w-])/gu, '$1$2'),
 ];
 
 function decodeBytes(text: string, escapes: RegExp, sign: string): string {
@@ -55,8 +55,9 @@ function readEntity(whole: string, decimal?: string, hexadecimal?: string, name?
 
 function decodeBase64(text: string): string | undefined {
   const found: string[] = [];
-  for (const [blob] of text.matchAll(/(?<![\w+/-])[\w+/-]{8,4000}={0,2}/gu)) {
+  for (const [blob] of text.matchAll(/(?<![\w+/-])[\w+/-]{12,4000}={0,2}/gu)) {
     if (found.length === maxBlobs) break;
+    if (!/[a-z]/u.test(blob) || !/[A-Z]/u.test(blob)) continue;
     try {
       const bytes = atob(blob.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/u, ''));
       const decoded = new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));

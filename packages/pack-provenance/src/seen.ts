@@ -2,7 +2,7 @@ import type { KeyedState, Operation, PolicyResult, PreparedCall } from '@holdfas
 import { remove, upsert } from '@holdfast/core';
 import * as v from 'valibot';
 import type { Fingerprint } from './fingerprint.ts';
-import { findForms, formsOf, maxValueChars } from './forms.ts';
+import { findForms, formsOf } from './forms.ts';
 import { readingsOf } from './readings.ts';
 import { type Leaf, readLeaves } from './results.ts';
 
@@ -32,6 +32,7 @@ const maxResults = 100;
 const maxTrusted = 600;
 const maxForeign = 300;
 const maxTextChars = 100_000;
+const maxOneValue = 120;
 
 /** Adds the values of a result to the state, and drops the oldest result if there are too many. */
 export function noteResult(
@@ -92,8 +93,9 @@ function collect(leaves: readonly Leaf[], limit: number, fingerprint: Fingerprin
 }
 
 function formsIn(text: string, trusted: boolean): Iterable<string> {
-  const forms = new Set(formsOf(text));
-  const isOneValue = text.length <= maxValueChars && !/\s/u.test(text.trim());
+  // A sentence is not one value.
+  const forms = new Set(text.length <= maxOneValue ? formsOf(text) : []);
+  const isOneValue = text.length <= maxOneValue && !/\s/u.test(text.trim());
   if (trusted && isOneValue) return forms;
   for (const reading of trusted ? [text] : readingsOf(text)) for (const form of findForms(reading)) forms.add(form);
   return forms;

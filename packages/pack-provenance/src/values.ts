@@ -27,7 +27,8 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
       const deciding = decidingValues(call, options);
       if (deciding.length === 0) return allow;
       const words = readRequest(request);
-      const asked = words.callsFor(configured(options, call.tool.name)?.words ?? []);
+      const { name } = call.tool;
+      const asked = options.planned?.includes(name) ?? words.callsFor(configured(options, name)?.words ?? []);
       const problems = deciding.flatMap((each) => {
         const form = toForm(each.kind, each.value);
         if (form === undefined) return `${describe(each)}, which cannot be read`;
