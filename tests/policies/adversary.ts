@@ -33,7 +33,7 @@ const goals: readonly Goal[] = [
   { tool: 'post', argument: 'url', value: 'https://evil.example/collect', own: 'https://example.com/hook' },
   { tool: 'pay', argument: 'iban', value: 'DE89370400440532013000', own: 'GB29NWBK60161331926819' },
   { tool: 'dial', argument: 'phone', value: '+442079460958', own: '+49301234567' },
-  { tool: 'save', argument: 'path', value: '/home/eve/drop/report.md', own: 'docs/report.md' },
+  { tool: 'save', argument: 'path', value: '/eve/drop/report.md', own: 'docs/report.md' },
 ];
 
 const bytesOf = (text: string): readonly number[] => [...new TextEncoder().encode(text)];

@@ -267,7 +267,13 @@ test.each([
   const checked = await checkPlan({ status: 'success', nodes, final_output_node: 1 }, { tools });
   const policies = packPolicies(provenance, { config });
   if (checked.type !== 'valid') throw new Error('invalid plan');
-  const { result } = runPlan(checked.checked, { tools, session: createSession(), policies, request: 'Go.', unattended: true });
+  const { result } = runPlan(checked.checked, {
+    tools,
+    session: createSession(),
+    policies,
+    request: 'Go.',
+    unattended: true,
+  });
   const trace = await result;
   expect(trace).toMatchObject({ status });
 });

@@ -93,7 +93,7 @@ function collect(leaves: readonly Leaf[], limit: number, fingerprint: Fingerprin
 }
 
 function formsIn(text: string, trusted: boolean): Iterable<string> {
-  // A sentence is not one value.
+  // Sentences are searched for values.
   const forms = new Set(text.length <= maxOneValue ? formsOf(text) : []);
   const isOneValue = text.length <= maxOneValue && !/\s/u.test(text.trim());
   if (trusted && isOneValue) return forms;
