@@ -51,15 +51,18 @@ const encodings: readonly ((value: string) => string)[] = [
   (value) => btoa(value),
   (value) => btoa(btoa(value)),
   (value) => bytesOf(value).map(hex).join(''),
-  (value) => [...value].map((letter) => `&#${letter.codePointAt(0)};`).join(''),
+  (value) =>
+    Array.from(value)
+      .map((letter) => `&#${letter.codePointAt(0)};`)
+      .join(''),
   (value) => value.replaceAll(/[@.:/+]/gu, (sign) => `&#x${hex(sign.charCodeAt(0))};`),
   (value) => value.replaceAll(/[@.:/+]/gu, (sign) => `=${hex(sign.charCodeAt(0)).toUpperCase()}`),
-  (value) => [...value].join('\u200b'),
-  (value) => [...value].toReversed().join(''),
+  (value) => Array.from(value).join('\u200b'),
+  (value) => Array.from(value).toReversed().join(''),
   (value) => value.replaceAll(/[a-z]/gu, (letter) => String.fromCodePoint(letter.charCodeAt(0) - 97 + 0x1d4b6)),
   (value) => value.replace('@', ' (at) ').replaceAll('.', ' (dot) '),
   (value) => `"${value.slice(0, 5)}" + "${value.slice(5)}"`,
-  (value) => [...value].join(' '),
+  (value) => Array.from(value).join(' '),
 ];
 
 /** Values that look like the user's, or hide another behind it. */
