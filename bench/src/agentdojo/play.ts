@@ -66,7 +66,7 @@ export async function play(suite: Suite, rules: Rules): Promise<Played> {
 }
 
 /** True if the tool changes something, by its name. */
-export function changesSomething(name: string): boolean {
+function changesSomething(name: string): boolean {
   return !/^(?:get|search|list|read)_/u.test(name);
 }
 

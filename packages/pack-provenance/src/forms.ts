@@ -3,7 +3,7 @@ export const kinds = ['address', 'host', 'url', 'path', 'phone', 'account', 'amo
 export type Kind = (typeof kinds)[number];
 
 /** Longer texts are prose. */
-export const maxValueChars = 500;
+const maxValueChars = 500;
 
 /**
  * The one spelling of a value, behind its kind: `account:GB29NWBK60161331926819`. Values with one form reach the same place; look-alike
