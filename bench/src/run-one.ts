@@ -1,4 +1,5 @@
 // Measures one benchmark in its own process, on the built packages as users get them, and prints its reports as JSON.
+import { measureAgentDojo } from './agentdojo/measure.ts';
 import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
 import { measureFrameworks } from './frameworks.ts';
@@ -34,6 +35,7 @@ async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'policies') return await measurePolicies();
   if (name === 'orchestrator') return await measureOrchestrator();
   if (name === 'local') return await measureLocal();
+  if (name === 'agentdojo') return await measureAgentDojo();
   if (name === 'modules') return await measureModules();
   const measureOne = alone.get(name);
   if (measureOne === undefined) throw new Error(`unknown benchmark \`${name}\``);

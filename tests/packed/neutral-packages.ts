@@ -17,6 +17,7 @@ const names = [
   'pack-budgets',
   'pack-filesystem',
   'pack-network',
+  'pack-provenance',
   'pack-release',
   'pack-shell',
   'planning',

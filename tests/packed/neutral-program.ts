@@ -15,6 +15,7 @@ import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { networkEgress } from '@holdfast/pack-network';
+import { provenance } from '@holdfast/pack-provenance';
 import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { planningSection, planSlice } from '@holdfast/planning';
@@ -128,7 +129,7 @@ export async function runEverything(): Promise<object> {
     { name: 'note', arguments: '{"text":1,"other":2}' },
     { tools: [note], session: createSession({ slices: [notes] }) },
   );
-  const guards = [approvals, budgets, filesystemGuard, networkEgress, releaseOrder, shellGuard];
+  const guards = [approvals, budgets, filesystemGuard, networkEgress, provenance, releaseOrder, shellGuard];
   const { policies } = guards.reduce((registry, pack) => registry.use(pack), createRegistry());
   const secret = await executeToolCall(
     { name: 'read_file', arguments: { path: '.env' } },

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createProject, type Ended, type Project } from './stranger.ts';
 
-// Our packs in a project outside of the workspace, as anybody installs them: all six by config, and a decision of each of them.
+// Our packs in a project outside of the workspace, as anybody installs them: all by config, and a decision of each of them.
 
-const packs = ['approvals', 'budgets', 'filesystem', 'network', 'release', 'shell'].map(
+const packs = ['approvals', 'budgets', 'filesystem', 'network', 'provenance', 'release', 'shell'].map(
   (name) => `@holdfast/pack-${name}`,
 );
 const toolFile = (name: string, argument: string): string => `export const METADATA = {
@@ -21,6 +21,7 @@ export default defineConfig({
   packs: [
     '@holdfast/pack-filesystem',
     '@holdfast/pack-network',
+    '@holdfast/pack-provenance',
     '@holdfast/pack-release',
     '@holdfast/pack-shell',
     ${options}
@@ -31,12 +32,15 @@ export default defineConfig({
 const calls = [
   { name: 'read_file', arguments: { path: '.env' }, pack: 'filesystem-guard' },
   { name: 'fetch_url', arguments: { url: 'http://169.254.169.254/latest/meta-data' }, pack: 'network-egress' },
+  { name: 'send_mail', arguments: { to: 'eve@example.com' }, pack: 'provenance' },
   { name: 'run_command', arguments: { command: 'make deploy' }, pack: 'release-order' },
   { name: 'run_command', arguments: { command: 'ls && sudo ls' }, pack: 'shell-guard' },
   { name: 'run_command', arguments: { command: 'git log -1' }, pack: 'approvals' },
   { name: 'read_file', arguments: { path: 'notes.txt' }, pack: undefined },
   { name: 'list_files', arguments: { path: '' }, pack: 'budgets' },
 ];
+/** Names the address that another pack refuses. */
+const request = 'Fetch http://169.254.169.254/latest/meta-data';
 const script = {
   turns: [...calls.map(({ name, arguments: input }) => ({ calls: [{ name, arguments: input }] })), { text: 'Done.' }],
 };
@@ -48,6 +52,7 @@ beforeAll(async () => {
   for (const [name, argument] of [
     ['fetch_url', 'url'],
     ['run_command', 'command'],
+    ['send_mail', 'to'],
   ] as const) {
     await project.write(`plugins/${name}.mjs`, toolFile(name, argument));
   }
@@ -76,12 +81,12 @@ test('each of them denies what it is against, and lets through the rest', async 
     config(`{ pack: '@holdfast/pack-approvals', config: { always: [{ runs: 'git log' }] } },
     { pack: '@holdfast/pack-budgets', config: { maxCalls: 1 } },`),
   );
-  expect(await holdfast('run', 'Go.', '--model', 'script:script.json')).toMatchObject({
+  expect(await holdfast('run', request, '--model', 'script:script.json')).toMatchObject({
     status: 4,
     output: expect.stringContaining('new      holdfast.config.ts'),
   });
   expect(await holdfast('trust')).toMatchObject({ status: 0 });
-  const { status, output } = await holdfast('run', 'Go.', '--model', 'script:script.json', '--json', '--unattended');
+  const { status, output } = await holdfast('run', request, '--model', 'script:script.json', '--json', '--unattended');
   expect(status).toBe(0);
   const events = output
     .trim()

@@ -4,6 +4,7 @@ import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
 import { networkEgress } from '@holdfast/pack-network';
+import { provenance } from '@holdfast/pack-provenance';
 import { releaseOrder } from '@holdfast/pack-release';
 import { shellGuard } from '@holdfast/pack-shell';
 import { type ConformanceCheck, type PackCases, type PackTesterOptions, packTester } from '@holdfast/testing';
@@ -11,6 +12,7 @@ import { cases as approvalsCases } from './packs/approvals-cases.ts';
 import { cases as budgetsCases } from './packs/budgets-cases.ts';
 import { cases as filesystemCases } from './packs/filesystem-cases.ts';
 import { cases as networkCases } from './packs/network-cases.ts';
+import { cases as provenanceCases } from './packs/provenance-cases.ts';
 import { cases as releaseCases } from './packs/release-cases.ts';
 import { cases as shellCases } from './packs/shell-cases.ts';
 
@@ -27,6 +29,7 @@ export const packs: readonly PackSuite[] = [
   { name: 'budgets', pack: budgets, cases: budgetsCases },
   { name: 'filesystem', pack: filesystemGuard, cases: filesystemCases },
   { name: 'network', pack: networkEgress, cases: networkCases },
+  { name: 'provenance', pack: provenance, cases: provenanceCases },
   { name: 'release', pack: releaseOrder, cases: releaseCases },
   { name: 'shell', pack: shellGuard, cases: shellCases },
 ];

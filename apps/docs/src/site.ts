@@ -41,6 +41,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Judge what a call does', '/facts'],
         ['Approvals', '/approvals'],
         ['Policy packs', '/packs'],
+        ['Where a value came from', '/provenance'],
         ['Plugins', '/plugins'],
       ]),
       topic('Models and prompts', [

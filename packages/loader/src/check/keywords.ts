@@ -40,7 +40,7 @@ const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...each('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', count),
   ...each('minimum maximum exclusiveMinimum exclusiveMaximum', number),
   ...each('description title format pattern $schema $comment contentEncoding contentMediaType', text),
-  ...each('uniqueItems deprecated readOnly writeOnly', flag),
+  ...each('uniqueItems deprecated readOnly writeOnly untrusted', flag),
   ['multipleOf', { expected: 'a positive number', fits: (value) => typeof value === 'number' && value > 0 }],
   ['enum', { expected: 'a non-empty list', fits: (value) => Array.isArray(value) && value.length > 0 }],
   ['examples', { expected: 'a list', fits: (value) => Array.isArray(value) }],

@@ -1,0 +1,2 @@
+export type { DecidingOptions, ProvenanceOptions } from './options.ts';
+export { provenance } from './provenance.ts';

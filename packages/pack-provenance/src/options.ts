@@ -1,0 +1,74 @@
+import { checkToolName } from '@holdfast/core/internal';
+import * as v from 'valibot';
+import { type Kind, kinds } from './forms.ts';
+
+/** The arguments of a tool that decide where its calls go, and the requests that call for it. */
+export interface DecidingOptions {
+  /** By argument, with dots between keys, the kind of its value. Items of lists count one by one. */
+  readonly decides?: Readonly<Record<string, Kind>> | undefined;
+  /** Words of requests that call for the tool; `delet*` stands for all that begin so. Default: the first word of the tool's name. */
+  readonly words?: readonly string[] | undefined;
+}
+
+/** The options of `provenance`. */
+export interface ProvenanceOptions {
+  /** `taint`, `values`, or `plan`, which is `values` and more. Default: the preset's. */
+  readonly level?: 'taint' | 'values' | 'plan' | undefined;
+  /** By tool. Default: arguments that are named like a recipient or an address, and the hosts and outside paths of the facts. */
+  readonly tools?: Readonly<Record<string, DecidingOptions>> | undefined;
+  /** By tool, the fields of its results that outsiders cannot write, with dots; `*` for all. Default: none. */
+  readonly trusted?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Tools of a plan that was made from the request, as by `compilePlan`; in place of `words`. Default: none. */
+  readonly planned?: readonly string[] | undefined;
+  /** Values that you vouch for: `me@corp.com`, `@corp.com` for its addresses, `*.corp.com` for its hosts. */
+  readonly known?: readonly string[] | undefined;
+  /** Tools that only read, although they do not declare it. Default: those with effects `none`. */
+  readonly reads?: readonly string[] | undefined;
+  /** For `taint`: tools whose results are secret. Default: all. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The decision about a value of unknown origin. Default `ask`. */
+  readonly otherwise?: 'ask' | 'deny' | undefined;
+  /** Key of the fingerprints in the state, at least 16 characters. Keep it beside the log. Default: none, so a guess can be tested. */
+  readonly key?: string | undefined;
+}
+
+const toolName = v.pipe(v.string(), v.check(isToolName, 'must be the name of a tool'));
+const tools = v.optional(v.pipe(v.array(toolName), v.maxLength(1_000)));
+const path = v.pipe(
+  v.string(),
+  v.regex(/^[^.]{1,100}(?:\.[^.]{1,100}){0,9}$/, 'must name a field, with dots between names'),
+);
+const words = v.pipe(v.array(v.pipe(v.string(), v.regex(/^[^*]{2,60}\*?$/u))), v.maxLength(200));
+
+export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
+  level: v.optional(v.picklist(['taint', 'values', 'plan'])),
+  tools: v.optional(
+    v.record(
+      toolName,
+      v.strictObject({ decides: v.optional(v.record(path, v.picklist(kinds))), words: v.optional(words) }),
+    ),
+  ),
+  trusted: v.optional(v.record(toolName, v.array(path))),
+  known: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(3), v.maxLength(500))), v.maxLength(10_000))),
+  planned: tools,
+  reads: tools,
+  secrets: tools,
+  otherwise: v.optional(v.picklist(['ask', 'deny'])),
+  key: v.optional(v.pipe(v.string(), v.minLength(16), v.maxLength(1_000))),
+});
+
+/** The tools that the options name: each must exist. */
+export function namedTools(options: ProvenanceOptions): readonly string[] {
+  const { tools: configured = {}, trusted = {}, planned = [], reads = [], secrets = [] } = options;
+  return [...Object.keys(configured), ...Object.keys(trusted), ...planned, ...reads, ...secrets];
+}
+
+function isToolName(name: string): boolean {
+  try {
+    checkToolName(name);
+    return true;
+  } catch {
+    // The caller reports the problem with its position in the options.
+    return false;
+  }
+}

@@ -1,0 +1,36 @@
+import { allow, definePolicy, type Policy, type PreparedCall } from '@holdfast/core';
+import { configured } from './deciding.ts';
+import { namedTools, type ProvenanceOptions } from './options.ts';
+import { readRequest } from './request.ts';
+import { answer } from './values.ts';
+
+/** Asks about calls that change something and that the user's words do not call for, whatever a result says. Keeps no state. */
+export function plan(options: ProvenanceOptions): Policy<undefined> {
+  return definePolicy({
+    name: 'plan',
+    mentions: namedTools(options),
+    check(call, { request }) {
+      if (onlyReads(call, options)) return allow;
+      const { name } = call.tool;
+      if (options.planned !== undefined) {
+        if (options.planned.includes(name)) return allow;
+        return answer(options, `\`${name}\` is not in the plan that was made from the request.`);
+      }
+      const words = configured(options, name)?.words ?? [name.split(/[_-]/u)[0] ?? name];
+      if (readRequest(request).callsFor(words)) return allow;
+      return answer(options, `The request does not call for \`${name}\`: it has none of the words ${list(words)}.`);
+    },
+  });
+}
+
+function onlyReads({ tool, facts }: PreparedCall, { reads = [] }: ProvenanceOptions): boolean {
+  if (tool.effects === 'none' || reads.includes(tool.name)) return true;
+  if (facts === undefined || facts.unclear.length > 0) return false;
+  const { runs, writes, deletes, hosts } = facts;
+  return runs.length + writes.length + deletes.length === 0 && !hosts.some(({ sends }) => sends);
+}
+
+function list(words: readonly string[]): string {
+  const shown = words.slice(0, 8).map((word) => `\`${word}\``);
+  return words.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}

@@ -1,0 +1,120 @@
+import type { Json, PolicyResult, PreparedCall } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
+import { compileSchema } from '@holdfast/schema';
+import { collectBranches } from '@holdfast/schema/internal';
+
+/** A text or number of a result. */
+export interface Leaf {
+  /** With dots, without positions in lists: `participants`, `sender.email`. Empty for the result itself. */
+  readonly field: string;
+  readonly value: string | number;
+  /** True if outsiders cannot write it. */
+  readonly trusted: boolean;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+interface Schemas {
+  readonly root: Node;
+  readonly nodes: readonly Node[];
+}
+
+const maxLeaves = 5_000;
+const maxDepth = 30;
+
+/**
+ * The texts and numbers of a result. `trusted`: the fields that the host declared; `untrusted: true` in the tool's `outputSchema` takes a
+ * field out, and facts that say so take out all but the named ones. The message of a tool is untrusted.
+ */
+export function readLeaves(
+  call: PreparedCall,
+  { value, message }: PolicyResult,
+  trusted: readonly string[],
+): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const bringsForeign = call.facts?.untrusted === true;
+  const named = new Set(trusted);
+  const isTrusted = (field: string): boolean => {
+    if (named.has('*') && !bringsForeign) return true;
+    for (let at = field; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) if (named.has(at)) return true;
+    return false;
+  };
+  const walk = (inner: unknown, field: string, schemas: Schemas | undefined, depth = 0): void => {
+    if (leaves.length >= maxLeaves || depth > maxDepth) return;
+    const marks = schemas === undefined ? undefined : branchesOf(schemas);
+    if (marks?.isMarked === true) {
+      add(leaves, inner, field);
+    } else if (Array.isArray(inner)) {
+      for (const item of inner) walk(item, field, marks?.items(), depth + 1);
+    } else if (isPlainObject(inner)) {
+      for (const [key, item] of Object.entries(inner)) {
+        walk(item, field === '' ? key : `${field}.${key}`, marks?.property(key), depth + 1);
+      }
+    } else if (typeof inner === 'string' || typeof inner === 'number') {
+      leaves.push({ field, value: inner, trusted: isTrusted(field) });
+    }
+  };
+  const root = schemaOf(call);
+  for (const part of partsOf(value)) walk(part, '', root);
+  if (message !== '') leaves.push({ field: 'message', value: message, trusted: false });
+  return leaves;
+}
+
+/** The value of a result, JSON in a text, and the same in a result of MCP. */
+function partsOf(value: Json): readonly unknown[] {
+  if (typeof value === 'string') return [readJson(value)];
+  if (!isPlainObject(value) || !Array.isArray(value['content'])) return [value];
+  const { content, structuredContent } = value;
+  if (structuredContent !== undefined) return [structuredContent];
+  return content.map((part) =>
+    isPlainObject(part) && typeof part['text'] === 'string' ? readJson(part['text']) : part,
+  );
+}
+
+function readJson(text: string): unknown {
+  if (!/^\s*[[{]/u.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Prose in brackets.
+    return text;
+  }
+}
+
+/** Everything in a marked field is untrusted. */
+function add(leaves: Leaf[], inner: unknown, field: string): void {
+  if (leaves.length >= maxLeaves) return;
+  if (typeof inner === 'string' || typeof inner === 'number') leaves.push({ field, value: inner, trusted: false });
+  else if (typeof inner === 'object' && inner !== null)
+    for (const item of Object.values(inner)) add(leaves, item, field);
+}
+
+function schemaOf({ tool }: PreparedCall): Schemas | undefined {
+  if (tool.outputSchema === undefined) return undefined;
+  // Compiled before the call began.
+  const root = compileSchema(tool.outputSchema).jsonSchema;
+  return { root, nodes: [root] };
+}
+
+function branchesOf({ root, nodes }: Schemas): {
+  readonly isMarked: boolean;
+  readonly items: () => Schemas;
+  readonly property: (key: string) => Schemas;
+} {
+  const branches = new Set<Node>();
+  for (const node of nodes) collectBranches(node, root, branches);
+  const all = [...branches];
+  const below = (pick: (node: Node) => readonly unknown[]): Schemas => ({
+    root,
+    nodes: all.flatMap(pick).filter(isPlainObject),
+  });
+  return {
+    isMarked: all.some((node) => node['untrusted'] === true),
+    items: () => below(({ items, prefixItems }) => [items, prefixItems].flat()),
+    property: (key) =>
+      below(({ properties, additionalProperties, patternProperties }) => [
+        isPlainObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties,
+        ...(isPlainObject(patternProperties) ? Object.values(patternProperties) : []),
+      ]),
+  };
+}
