@@ -83,7 +83,8 @@ export async function judge(
 }
 
 /** Adds the events of a transcript to its conversation. Returns the number of lines that cannot be read. */
-async function gather({ format, path }: FoundTranscript, conversations: Map<string, Conversation>): Promise<number> {
+async function gather(found: FoundTranscript, conversations: Map<string, Conversation>): Promise<number> {
+  const { format, path } = found;
   let bad = 0;
   let atMs: number | undefined;
   let place: { readonly id: string; readonly cwd: string; readonly mode: string | undefined } = {
@@ -91,7 +92,7 @@ async function gather({ format, path }: FoundTranscript, conversations: Map<stri
     cwd: '/',
     mode: undefined,
   };
-  for await (const line of readTranscript({ format, path })) {
+  for await (const line of readTranscript(found)) {
     if (line === undefined) bad += 1;
     atMs = line?.atMs ?? atMs;
     for (const step of line?.steps ?? []) {
