@@ -185,6 +185,7 @@ export const formats: readonly TranscriptFormat[] = [claudeFormat, codexFormat, 
 /** The JSON in a text; `undefined` if there is none. */
 function parseText(value: unknown): unknown {
   if (isPlainObject(value)) return value;
-  const parsed = typeof value === 'string' ? parseJson(value) : undefined;
+  // A command's output is seldom JSON.
+  const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJson(value) : undefined;
   return parsed?.ok === true ? parsed.value : undefined;
 }
