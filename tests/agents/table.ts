@@ -35,7 +35,7 @@ export function writeTable(agent: string, command: string): void {
 }
 
 /** The guide's table: for each agent the number of rows, and those where the guard did not hold. */
-export function sumUp(text: string): string {
+function sumUp(text: string): string {
   const rows = text
     .split(/^(?=\| .+, `.+`, \S+ \| Seen \|$)/m)
     .slice(1)
