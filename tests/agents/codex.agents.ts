@@ -12,7 +12,7 @@ beforeAll(() => installAgent(codex));
 const shell = (cmd: string): Said => ({ call: 'exec_command', arguments: { cmd } });
 const readFile = (path: string): Said => ({ call: 'read_file', namespace: 'mcp__files', arguments: { path } });
 const done: readonly Said[] = [{ text: 'Finished.' }];
-writeTable(`Codex ${codex.version}`);
+writeTable(`Codex ${codex.version}`, 'codex exec');
 
 /** The results of the calls so far, as a request tells them to the model. */
 function results(request: string | undefined): readonly string[] {

@@ -8,7 +8,7 @@ import { type AgentRun, audit, type Folders, installAgent, outcomes, type RunOpt
 import { writeTable } from './table.ts';
 
 beforeAll(() => installAgent(gemini));
-writeTable(`Gemini CLI ${gemini.version}`);
+writeTable(`Gemini CLI ${gemini.version}`, 'gemini --yolo -p');
 
 const run = (script: Script, options?: RunOptions): Promise<AgentRun> => runAgent(gemini, script, options);
 const shell = (command: string): Said => ({ call: 'run_shell_command', arguments: { command } });

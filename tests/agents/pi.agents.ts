@@ -8,7 +8,7 @@ import { type AgentRun, audit, type Folders, installAgent, outcomes, type RunOpt
 import { writeTable } from './table.ts';
 
 beforeAll(() => installAgent(pi));
-writeTable(`pi ${pi.version}`);
+writeTable(`pi ${pi.version}`, 'pi -p');
 
 const run = (script: Script, options?: RunOptions): Promise<AgentRun> => runAgent(pi, script, options);
 const call = (name: string, input: object): Said => ({ call: name, arguments: input });

@@ -42,7 +42,7 @@ if (name === 'daemon') {
 
 async function answer(): Promise<void> {
   const text = await readInput();
-  const client = text.includes('"mcp__') ? findClient() : undefined;
+  const client = /"mcp__|"mcp_servers":\["/.test(text) ? findClient() : undefined;
   const question = { agent: name, text, waitMs, client };
   const { stdout, stderr, exitCode } = (await askRunning(question)) ?? (await decideHere(question));
   process.off('exit', endedEarly);

@@ -2,5 +2,6 @@ export { type Agent, type HookAnswer, type HookEvent, type HookInput, refuse } f
 export { claudeCode } from './agents/claude-code.ts';
 export { codex } from './agents/codex.ts';
 export { gemini } from './agents/gemini.ts';
+export { opencode } from './agents/opencode.ts';
 export { pi } from './agents/pi.ts';
 export { runHook } from './agents/run-hook.ts';

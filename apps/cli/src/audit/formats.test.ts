@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { formats } from './formats.ts';
-import { codexLines, toLines, toTranscripts } from './test-transcripts.ts';
+import { codexLines, toLines, toTranscripts, writeOpencode } from './test-transcripts.ts';
 import { findTranscripts, readTranscript, type Step } from './transcript.ts';
 
 async function readAll(home: string): Promise<Readonly<Record<string, readonly Step[]>>> {
@@ -19,8 +19,9 @@ async function readAll(home: string): Promise<Readonly<Record<string, readonly S
 test('each agent: calls in order with their results', async () => {
   const commands = [{ command: 'ls' }, { command: 'false', ends: 1 }, { command: 'git push', ends: 'no' as const }];
   await using home = await createFolder(toTranscripts('/w', commands));
+  writeOpencode(home.path, '/w', commands);
   const read = await readAll(home.path);
-  expect(Object.keys(read)).toEqual(['claude-code', 'codex', 'gemini', 'pi']);
+  expect(Object.keys(read)).toEqual(['claude-code', 'codex', 'gemini', 'opencode', 'pi']);
   for (const [agent, steps] of Object.entries(read)) {
     const calls = steps.flatMap((step) => (step.type === 'call' ? [step] : []));
     expect(calls.map(({ input }) => input['command'])).toEqual(['ls', 'false', 'git push']);

@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '@holdfast/core';
 import { isPlainObject, parseJson } from '@holdfast/core/internal';
 import { claudeCode, codex, gemini, pi } from '@holdfast/guard/agents';
 import { hasCode } from '../terminal/system.ts';
-import { objectOf, objectsOf, type Step, type TranscriptFormat, textOf } from './transcript.ts';
+import { opencodeFormat } from './opencode.ts';
+import { objectOf, objectsOf, type Step, type TranscriptFormat, textOf, toCall } from './transcript.ts';
 
 /**
  * Claude Code, by descriptions of others (not run). Claude Code writes no line when a person says yes; a no is a result that begins with
@@ -179,16 +180,12 @@ const piFormat: TranscriptFormat = {
   },
 };
 
-export const formats: readonly TranscriptFormat[] = [claudeFormat, codexFormat, geminiFormat, piFormat];
-
-function toCall(id: unknown, name: unknown, input: unknown): Extract<Step, { type: 'call' }> | undefined {
-  if (typeof id !== 'string' || typeof name !== 'string' || id === '' || name === '') return undefined;
-  return { type: 'call', id, name, input: objectOf(input) };
-}
+export const formats: readonly TranscriptFormat[] = [claudeFormat, codexFormat, geminiFormat, opencodeFormat, piFormat];
 
 /** The JSON in a text; `undefined` if there is none. */
 function parseText(value: unknown): unknown {
   if (isPlainObject(value)) return value;
-  const parsed = typeof value === 'string' ? parseJson(value) : undefined;
+  // A command's output is seldom JSON.
+  const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJson(value) : undefined;
   return parsed?.ok === true ? parsed.value : undefined;
 }

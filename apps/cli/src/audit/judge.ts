@@ -83,7 +83,8 @@ export async function judge(
 }
 
 /** Adds the events of a transcript to its conversation. Returns the number of lines that cannot be read. */
-async function gather({ format, path }: FoundTranscript, conversations: Map<string, Conversation>): Promise<number> {
+async function gather(found: FoundTranscript, conversations: Map<string, Conversation>): Promise<number> {
+  const { format, path } = found;
   let bad = 0;
   let atMs: number | undefined;
   let place: { readonly id: string; readonly cwd: string; readonly mode: string | undefined } = {
@@ -91,7 +92,7 @@ async function gather({ format, path }: FoundTranscript, conversations: Map<stri
     cwd: '/',
     mode: undefined,
   };
-  for await (const line of readTranscript({ format, path })) {
+  for await (const line of readTranscript(found)) {
     if (line === undefined) bad += 1;
     atMs = line?.atMs ?? atMs;
     for (const step of line?.steps ?? []) {
@@ -122,19 +123,20 @@ async function openJudged(
 
 /** A disk that is looked at once: nothing runs meanwhile. */
 function remember(disk: Disk): Disk {
+  const readText = keep((maxBytes: number) => keep((path: string) => disk.readText(path, maxBytes)));
   return {
     folds: disk.folds,
     look: keep((path) => disk.look(path)),
     list: keep((path) => disk.list(path)),
-    readText: (path, maxBytes) => disk.readText(path, maxBytes),
+    readText: (path, maxBytes) => readText(maxBytes)(path),
   };
 }
 
-function keep<T>(read: (path: string) => T): (path: string) => T {
-  const kept = new Map<string, { readonly found: T }>();
-  return (path) => {
-    const known = kept.get(path) ?? { found: read(path) };
-    kept.set(path, known);
+function keep<Key, T>(read: (key: Key) => T): (key: Key) => T {
+  const kept = new Map<Key, { readonly found: T }>();
+  return (key) => {
+    const known = kept.get(key) ?? { found: read(key) };
+    kept.set(key, known);
     return known.found;
   };
 }
@@ -148,7 +150,7 @@ class JudgedSession {
   /** Answers of policies about the call that is being decided. */
   #said: JudgedCall['policies'] = [];
 
-  readonly #placeOf = keep((cwd) => findWorkFolder(cwd, existsSync));
+  readonly #placeOf = keep((cwd: string) => findWorkFolder(cwd, existsSync));
 
   constructor(agent: string, id: string, policies: readonly Policy[], facts: FactsSource) {
     this.#agent = agent;

@@ -1,3 +1,7 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
 /** Transcripts of the agents in a home, each of one session in `folder` with these commands. Written as the agents write them. */
 export function toTranscripts(folder: string, commands: readonly TestCommand[]): Readonly<Record<string, string>> {
   return {
@@ -129,4 +133,44 @@ function piLines(cwd: string, commands: readonly TestCommand[]): readonly object
       }),
     ]),
   ];
+}
+
+/** A database as opencode 1.18 wrote it, with the columns that are read. */
+export function writeOpencode(home: string, folder: string, commands: readonly TestCommand[]): void {
+  const parts = commands.map(({ command, ends = 0 }, index) => ({
+    ...{ type: 'tool', tool: 'bash', callID: `call-${index}` },
+    state: {
+      input: { command },
+      ...(ends === 'no'
+        ? { status: 'error', error: 'The user rejected permission to use this specific tool call.' }
+        : { status: 'completed', output: 'out', metadata: { output: 'out', exit: ends } }),
+    },
+  }));
+  writeParts(home, [{ id: 's1', directory: folder }], { s1: parts.map((part) => JSON.stringify(part)) });
+}
+
+interface TestSession {
+  readonly id: string;
+  readonly directory: string;
+  readonly parent?: string;
+}
+
+/** Sessions with the text of their parts. */
+export function writeParts(
+  home: string,
+  sessions: readonly TestSession[],
+  parts: Readonly<Record<string, readonly string[]>>,
+): void {
+  const path = join(home, '.local/share/opencode');
+  mkdirSync(path, { recursive: true });
+  const database = new DatabaseSync(join(path, 'opencode.db'));
+  database.exec(`CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, time_updated INTEGER NOT NULL);
+    CREATE TABLE part (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, data TEXT NOT NULL);`);
+  const atMs = Date.UTC(2026, 4, 17);
+  for (const { id, directory, parent = null } of sessions) {
+    database.prepare('INSERT INTO session VALUES (?, ?, ?, ?)').run(id, parent, directory, atMs + 60_000);
+    for (const [index, text] of (parts[id] ?? []).entries())
+      database.prepare('INSERT INTO part VALUES (?, ?, ?, ?)').run(`${id}-${index}`, id, atMs + index * 1000, text);
+  }
+  database.close();
 }

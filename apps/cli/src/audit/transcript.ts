@@ -45,6 +45,8 @@ export interface TranscriptFormat {
   /** True for the path of a transcript, below `folder` and with `/`. */
   holds(path: string): boolean;
   read(line: JsonObject): readonly Step[];
+  /** The lines of a transcript in another form, of the sessions that changed since. `undefined` for one that cannot be read. */
+  rows?(path: string, sinceMs: number): AsyncIterable<JsonObject | undefined>;
   /** The folder of the session, where the file does not name it. */
   findFolder?(path: string): Promise<string | undefined>;
 }
@@ -52,6 +54,7 @@ export interface TranscriptFormat {
 export interface FoundTranscript {
   readonly format: TranscriptFormat;
   readonly path: string;
+  readonly sinceMs: number;
 }
 
 const maxDepth = 8;
@@ -70,11 +73,12 @@ export async function findTranscripts(
       if (entry.isDirectory() && depth < maxDepth) await visit(path, `${name}/`, depth + 1);
       if (!entry.isFile() || !format.holds(name)) continue;
       const { mtimeMs } = await stat(path);
-      if (mtimeMs >= sinceMs) found.push({ path, atMs: mtimeMs });
+      // A database is written beside first.
+      if (mtimeMs >= sinceMs || format.rows !== undefined) found.push({ path, atMs: mtimeMs });
     }
   };
   await visit(join(home, format.folder), '', 0);
-  return found.toSorted((left, right) => left.atMs - right.atMs).map(({ path }) => ({ format, path }));
+  return found.toSorted((left, right) => left.atMs - right.atMs).map(({ path }) => ({ format, path, sinceMs }));
 }
 
 async function listFolder(folder: string) {
@@ -92,25 +96,32 @@ export interface TranscriptLine {
 }
 
 /** The lines of a transcript that say something; `undefined` for one that is not JSON. */
-export async function* readTranscript({ format, path }: FoundTranscript): AsyncGenerator<TranscriptLine | undefined> {
+export async function* readTranscript(found: FoundTranscript): AsyncGenerator<TranscriptLine | undefined> {
+  const { format, path, sinceMs } = found;
   const cwd = await format.findFolder?.(path);
   if (cwd !== undefined) yield { steps: [{ type: 'place', cwd }], atMs: undefined };
+  for await (const line of format.rows?.(path, sinceMs) ?? readLines(path)) {
+    const steps = line && format.read(line);
+    if (steps === undefined) yield undefined;
+    else if (steps.length > 0) yield { steps, atMs: timeOf(line ?? {}) };
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<JsonObject | undefined> {
   const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const text of lines) {
     if (text.trim() === '') continue;
-    const parsed = parseJson(text, limits);
-    if (!parsed.ok || !isPlainObject(parsed.value)) {
-      yield undefined;
-      continue;
-    }
-    const line = parsed.value as JsonObject;
-    const steps = format.read(line);
-    if (steps.length > 0) yield { steps, atMs: timeOf(line) };
+    const parsed = parseJson(text, transcriptLimits);
+    yield parsed.ok && isPlainObject(parsed.value) ? (parsed.value as JsonObject) : undefined;
   }
 }
 
 /** A result may be large, and another agent's JSON may be deep. */
-const limits = { maxLength: 64 * 1_048_576, maxDepth: 200, maxKeys: 1_000_000 };
+export const transcriptLimits: { readonly maxLength: number; readonly maxDepth: number; readonly maxKeys: number } = {
+  maxLength: 64 * 1_048_576,
+  maxDepth: 200,
+  maxKeys: 1_000_000,
+};
 
 function timeOf(line: JsonObject): number | undefined {
   const { timestamp } = line;
@@ -125,6 +136,11 @@ export function objectOf(value: unknown): JsonObject {
 
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item): item is JsonObject => isPlainObject(item)) : [];
+}
+
+export function toCall(id: unknown, name: unknown, input: unknown): Extract<Step, { type: 'call' }> | undefined {
+  if (typeof id !== 'string' || typeof name !== 'string' || id === '' || name === '') return undefined;
+  return { type: 'call', id, name, input: objectOf(input) };
 }
 
 export function textOf(value: unknown): string | undefined {

@@ -51,6 +51,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         'list or withdraw the tools granted for a session',
         () => import('./answer/grants.ts'),
       ),
+      command(
+        'undo',
+        '[options] [session] <call>',
+        'put back the files that a call of a guarded agent changed',
+        () => import('./answer/undo.ts'),
+      ),
     ],
   },
   {

@@ -9,7 +9,7 @@ import { userFolder } from '../user/folder.ts';
 import { type GuardHost, guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { readHttpPlace } from './http-place.ts';
 import { readOff } from './off.ts';
-import { homeFolder } from './place.ts';
+import { configFolder, homeFolder } from './place.ts';
 import type { GuardFiles } from './rules.ts';
 
 const settings =
@@ -40,7 +40,8 @@ export function codingPolicies(
   { policies, checks }: GuardFiles = { policies: [], checks: [] },
 ): readonly Policy[] {
   const home = homeFolder(host);
-  const own = [guardFolder(host), userFolder(host), ...settings.map((path) => join(home, path))];
+  const plugins = ['plugin', 'plugins'].map((name) => join(configFolder(host), 'opencode', name));
+  const own = [guardFolder(host), userFolder(host), ...plugins, ...settings.map((path) => join(home, path))];
   const paths = [...new Set([...own, ...own.map(resolveLinks)])];
   const port = readHttpPlace(host)?.port;
   return [

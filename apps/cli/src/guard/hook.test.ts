@@ -194,11 +194,12 @@ describe('fails closed', () => {
       stderr: "Holdfast's hook failed, so the call is denied: it could not decide in time\n",
     });
     const given = Object.entries(installations).map(([agent, { fields }]) => [agent, fields['timeout']]);
-    // In seconds, for Gemini CLI in milliseconds; the module of pi has its own timer.
+    // In seconds, for Gemini CLI in milliseconds; the modules of the others have their own timers.
     expect(given).toEqual([
       ['claude-code', 10],
       ['codex', 10],
       ['gemini', 10_000],
+      ['opencode', undefined],
       ['pi', undefined],
     ]);
   });

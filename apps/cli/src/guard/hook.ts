@@ -5,6 +5,7 @@ import {
   gemini,
   type HookAnswer,
   type HookInput,
+  opencode,
   pi,
   refuse,
   runHook,
@@ -13,7 +14,7 @@ import type { GuardHost } from '../user/guard-folder.ts';
 import { type Holding, openHolding } from './hold.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
-export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex, gemini, pi };
+export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex, gemini, opencode, pi };
 
 /** An event of an agent, as its hook gets it. */
 export interface HookQuestion {

@@ -4,12 +4,14 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { GuardHost } from '../user/guard-folder.ts';
 import { type HttpPlace, isHttpHookUrl, toHttpHook } from './http-place.ts';
 import { editModule, isModule, readModule } from './modules.ts';
-import { homeFolder } from './place.ts';
+import { configFolder, homeFolder } from './place.ts';
 
 /** Where an agent's hooks stand, and for which of its events. */
 interface Installation {
   /** Below the home, or below a project. */
   readonly file: string;
+  /** `file` is below `XDG_CONFIG_HOME`, or `.config` of the home. */
+  readonly inConfig?: boolean;
   /** Below a project, where that differs. */
   readonly projectFile?: string;
   /** The event whose answer decides a call. */
@@ -63,6 +65,15 @@ export const installations: Readonly<Record<string, Installation>> = {
     fields: { name: 'holdfast', timeout: timeout * 1000 },
   },
   // A module of ours.
+  opencode: {
+    file: join('opencode', 'plugin', 'holdfast.js'),
+    inConfig: true,
+    projectFile: join('.opencode', 'plugin', 'holdfast.js'),
+    before: 'tool.execute.before',
+    events: ['tool.execute.before', 'tool.execute.after', 'chat.message', 'dispose'],
+    fields: {},
+  },
+  // A module of ours.
   pi: {
     file: join('.pi', 'agent', 'extensions', 'holdfast.js'),
     projectFile: join('.pi', 'extensions', 'holdfast.js'),
@@ -79,8 +90,9 @@ export interface HookPlace {
 }
 
 export function settingsPath({ agent, project }: HookPlace, host: GuardHost): string {
-  const { file = '', projectFile = file } = installations[agent] ?? {};
-  return project === undefined ? join(homeFolder(host), file) : join(project, projectFile);
+  const { file = '', projectFile = file, inConfig = false } = installations[agent] ?? {};
+  if (project !== undefined) return join(project, projectFile);
+  return join(inConfig ? configFolder(host) : homeFolder(host), file);
 }
 
 /** The name by which an installed hook is told from others. */

@@ -10,47 +10,47 @@ const hostOf = (folder: TestFolder) => ({
   directory: folder.path,
 });
 
-describe.each([['pi', '.pi/agent/extensions/holdfast.js', '.pi/extensions/holdfast.js']])(
-  '%s',
-  (agent, file, inProject) => {
-    test('installed twice and uninstalled, nothing is left', async () => {
-      await using folder = await createFolder({ 'project/a.txt': '' });
-      const host = hostOf(folder);
-      for (const place of [{ agent }, { agent, project: join(folder.path, 'project') }]) {
-        const path = join(folder.path, place.project === undefined ? file : `project/${inProject}`);
-        expect(await installHooks(place, host)).toMatchObject({ path, changed: true, others: [] });
-        expect([...(await readHooks(place, host)).keys()]).toEqual(installations[agent]?.events);
-        expect(await installHooks(place, host)).toMatchObject({ changed: false });
-        expect(await uninstallHooks(place, host)).toMatchObject({ changed: true, after: undefined });
-        await expect(readFile(path)).rejects.toMatchObject({ code: 'ENOENT' });
-        expect(await uninstallHooks(place, host)).toMatchObject({ changed: false });
-      }
-    });
-
-    test('a module of ours that was changed since is replaced, and removed', async () => {
-      await using folder = await createFolder();
-      const host = hostOf(folder);
-      await installHooks({ agent }, host);
-      const path = join(folder.path, file);
-      const text = await readFile(path, 'utf8');
-      await writeFile(path, `${text}// more\n`);
-      expect(await installHooks({ agent }, host)).toMatchObject({ changed: true, after: text });
-      await writeFile(path, `${text}// more\n`);
-      expect(await uninstallHooks({ agent }, host)).toMatchObject({ changed: true, after: undefined });
+describe.each([
+  ['opencode', '.config/opencode/plugin/holdfast.js', '.opencode/plugin/holdfast.js'],
+  ['pi', '.pi/agent/extensions/holdfast.js', '.pi/extensions/holdfast.js'],
+])('%s', (agent, file, inProject) => {
+  test('installed twice and uninstalled, nothing is left', async () => {
+    await using folder = await createFolder({ 'project/a.txt': '' });
+    const host = hostOf(folder);
+    for (const place of [{ agent }, { agent, project: join(folder.path, 'project') }]) {
+      const path = join(folder.path, place.project === undefined ? file : `project/${inProject}`);
+      expect(await installHooks(place, host)).toMatchObject({ path, changed: true, others: [] });
+      expect([...(await readHooks(place, host)).keys()]).toEqual(installations[agent]?.events);
+      expect(await installHooks(place, host)).toMatchObject({ changed: false });
+      expect(await uninstallHooks(place, host)).toMatchObject({ changed: true, after: undefined });
       await expect(readFile(path)).rejects.toMatchObject({ code: 'ENOENT' });
-    });
+      expect(await uninstallHooks(place, host)).toMatchObject({ changed: false });
+    }
+  });
 
-    test.each(['', 'export default () => {};\n'])(
-      'a file that is not ours is refused and left alone: %j',
-      async (text) => {
-        await using folder = await createFolder({ [file]: text });
-        await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'guard.settings.invalid' });
-        expect(await uninstallHooks({ agent }, hostOf(folder))).toMatchObject({ changed: false });
-        expect(await readFile(join(folder.path, file), 'utf8')).toBe(text);
-      },
-    );
-  },
-);
+  test('a module of ours that was changed since is replaced, and removed', async () => {
+    await using folder = await createFolder();
+    const host = hostOf(folder);
+    await installHooks({ agent }, host);
+    const path = join(folder.path, file);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, `${text}// more\n`);
+    expect(await installHooks({ agent }, host)).toMatchObject({ changed: true, after: text });
+    await writeFile(path, `${text}// more\n`);
+    expect(await uninstallHooks({ agent }, host)).toMatchObject({ changed: true, after: undefined });
+    await expect(readFile(path)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test.each(['', 'export default () => {};\n'])(
+    'a file that is not ours is refused and left alone: %j',
+    async (text) => {
+      await using folder = await createFolder({ [file]: text });
+      await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'guard.settings.invalid' });
+      expect(await uninstallHooks({ agent }, hostOf(folder))).toMatchObject({ changed: false });
+      expect(await readFile(join(folder.path, file), 'utf8')).toBe(text);
+    },
+  );
+});
 
 type Handler = (event: object, context: object) => Promise<unknown>;
 
@@ -67,6 +67,57 @@ async function loadPi(folder: TestFolder, words: readonly string[]): Promise<Rea
 const context = { cwd: '/w', sessionManager: { getSessionId: () => 's-1' } };
 const event = { type: 'tool_call', toolName: 'bash', toolCallId: 'c-1', input: { command: 'ls' } };
 const program = (code: string): readonly string[] => [process.execPath, '-e', code];
+
+test("opencode's plugin is in the folder of the user's settings", async () => {
+  await using folder = await createFolder();
+  const host = hostOf(folder);
+  const environment = { ...host.environment, XDG_CONFIG_HOME: join(folder.path, 'settings') };
+  const { path } = await installHooks({ agent: 'opencode' }, { ...host, environment });
+  expect(path).toBe(join(folder.path, 'settings/opencode/plugin/holdfast.js'));
+});
+
+describe("opencode's plugin", () => {
+  type Hook = (input: object, output: object) => Promise<void>;
+  const sessions: Readonly<Record<string, object>> = { top: { id: 'top' }, sub: { id: 'sub', parentID: 'top' } };
+
+  /** Its hooks, in a program that knows these sessions. */
+  async function load(folder: TestFolder, words: readonly string[]): Promise<Readonly<Record<string, Hook>>> {
+    const path = join(folder.path, 'module.mjs');
+    await writeFile(path, editSettings(undefined, 'opencode', words).text);
+    const { Holdfast } = (await import(path)) as { Holdfast: (input: object) => Promise<Record<string, Hook>> };
+    const get = ({ path: { id } }: { path: { id: string } }) => Promise.resolve({ data: sessions[id] });
+    return await Holdfast({ client: { session: { get } }, directory: '/w' });
+  }
+
+  test('tells the session that a sub-agent works for, and the servers', async () => {
+    await using folder = await createFolder();
+    const file = JSON.stringify(join(folder.path, 'told'));
+    const hooks = await load(folder, program(`require('fs').writeFileSync(${file}, require('fs').readFileSync(0))`));
+    expect(Object.keys(hooks).toSorted()).toEqual(['config', ...(installations['opencode']?.events ?? [])].toSorted());
+    await hooks['config']?.({ mcp: { files: {} } }, {});
+    const input = { tool: 'bash', sessionID: 'sub', callID: 'c-1' };
+    await hooks['tool.execute.before']?.(input, { args: { command: 'ls' } });
+    const told = { hook_event_name: 'tool.execute.before', session_id: 'top', sub_agent_id: 'sub', cwd: '/w' };
+    const event = { ...input, args: { command: 'ls' } };
+    const text = await readFile(join(folder.path, 'told'), 'utf8');
+    expect(JSON.parse(text)).toEqual({ ...told, mcp_servers: ['files'], event });
+    await hooks['dispose']?.({}, {});
+    const end = { hook_event_name: 'dispose', session_id: 'top', cwd: '/w', event: {} };
+    expect(JSON.parse(await readFile(join(folder.path, 'told'), 'utf8'))).toEqual(end);
+  });
+
+  test('blocks a call that the hook denies, or of a session that is not known, and keeps no result back', async () => {
+    await using folder = await createFolder();
+    const hooks = await load(folder, program(`console.log('{"decision":"deny","reason":"No."}')`));
+    const before = (sessionID: string) =>
+      hooks['tool.execute.before']?.({ tool: 'bash', sessionID, callID: 'c' }, { args: {} });
+    await expect(before('top')).rejects.toThrow(/^No\.$/);
+    await expect(before('other')).rejects.toThrow('cannot find the session of this call');
+    const after = hooks['tool.execute.after'];
+    expect(await after?.({ tool: 'bash', sessionID: 'top', callID: 'c', args: {} }, { output: 'x' })).toBeUndefined();
+    expect(await after?.({ tool: 'bash', sessionID: 'other', callID: 'c', args: {} }, {})).toBeUndefined();
+  });
+});
 
 describe("pi's extension", () => {
   test('passes an event on as it is, and lets a call through where the hook is silent', async () => {

@@ -46,6 +46,49 @@ function report(event) {
 `;
 
 const bodies: Readonly<Record<string, string>> = {
+  opencode: `
+export const Holdfast = async ({ client, directory }) => {
+  let servers = [];
+  const parents = new Map();
+  const seen = new Set();
+
+  // A sub-agent has a session of its own.
+  async function parentOf(id) {
+    if (!parents.has(id)) {
+      const { data } = await client.session.get({ path: { id } });
+      if (!data) throw new Error("Holdfast cannot find the session of this call, so it is denied.");
+      parents.set(id, data.parentID);
+    }
+    return parents.get(id);
+  }
+
+  async function told(hook_event_name, event) {
+    let session_id = event.sessionID;
+    for (let parent; (parent = await parentOf(session_id)); ) session_id = parent;
+    seen.add(session_id);
+    const sub_agent_id = session_id === event.sessionID ? undefined : event.sessionID;
+    return { hook_event_name, session_id, sub_agent_id, cwd: directory, mcp_servers: servers, event };
+  }
+
+  const tell = (name) => (input, output) =>
+    told(name, { ...input, ...output }).then(report, () => {});
+  return {
+    config: async ({ mcp }) => {
+      servers = Object.keys(mcp ?? {});
+    },
+    // An exception blocks the call.
+    'tool.execute.before': async (input, output) => {
+      await ask(await told('tool.execute.before', { ...input, ...output }));
+    },
+    'tool.execute.after': tell('tool.execute.after'),
+    'chat.message': tell('chat.message'),
+    dispose: async () => {
+      const end = (session_id) => ({ hook_event_name: 'dispose', session_id, cwd: directory, event: {} });
+      await Promise.all([...seen].map((id) => report(end(id))));
+    },
+  };
+};
+`,
   pi: `
 const told = (hook_event_name, event, ctx) => ({
   hook_event_name,

@@ -6,6 +6,7 @@ test.each([
   ['CLAUDECODE', 'claude'],
   ['GEMINI_CLI', 'gemini'],
   ['PI_CODING_AGENT', 'pi'],
+  ['OPENCODE', 'opencode'],
 ])('where an agent has set %s, nobody counts as a person at a terminal', (name, agent) => {
   const { host } = createTestHost({ directory: '/', environment: { [name]: '1' } });
   const terminal = Object.assign(host.stdin, { isTTY: true });

@@ -6,7 +6,12 @@ import type { Host } from '../terminal/host.ts';
 const agentNames = /^(?:claude|codex|gemini|opencode|pi|cursor-agent|copilot)(?:\.exe)?$/;
 
 /** Set by agents for the commands they run. */
-const marks: Readonly<Record<string, string>> = { CLAUDECODE: 'claude', GEMINI_CLI: 'gemini', PI_CODING_AGENT: 'pi' };
+const marks: Readonly<Record<string, string>> = {
+  CLAUDECODE: 'claude',
+  GEMINI_CLI: 'gemini',
+  PI_CODING_AGENT: 'pi',
+  OPENCODE: 'opencode',
+};
 
 /**
  * Requires a person: a terminal, and no agent among the parent processes. An agent that runs its own code as the same user can still

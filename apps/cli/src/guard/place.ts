@@ -8,6 +8,12 @@ export function homeFolder({ environment }: GuardHost): string {
   return home !== undefined && isAbsolute(home) ? home : homedir();
 }
 
+/** Where programs that follow the XDG rules keep a user's settings. */
+export function configFolder(host: GuardHost): string {
+  const { XDG_CONFIG_HOME: config } = host.environment;
+  return config !== undefined && isAbsolute(config) ? config : join(homeFolder(host), '.config');
+}
+
 export interface WorkFolder {
   /** Links resolved. */
   readonly folder: string;

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkpointsFolder } from '../checkpoints/checkpoint.ts';
 import { hasCode } from '../terminal/system.ts';
 import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { findLogFolder } from '../workspace/session-logs.ts';
@@ -9,14 +10,16 @@ const keptMs = 30 * 86_400_000;
 /** Removes the files of one guarded session. */
 export async function forgetSession(id: string, host: GuardHost): Promise<void> {
   for (const { session, path } of await listFiles(host)) if (session === id) await rm(path, { force: true });
+  await rm(checkpointsFolder(id, host), { recursive: true, force: true });
 }
 
 /** Removes the sessions in whose files nothing was written for 30 days. */
 export async function forgetOldSessions(host: GuardHost, nowMs: number): Promise<void> {
-  for (const files of Map.groupBy(await listFiles(host), ({ session }) => session).values()) {
+  for (const [session, files] of Map.groupBy(await listFiles(host), (file) => file.session)) {
     const times = await Promise.all(files.map(({ path }) => readTime(path)));
     if (times.some((atMs) => atMs === undefined || atMs > nowMs - keptMs)) continue;
     for (const { path } of files) await rm(path, { force: true });
+    await rm(checkpointsFolder(session, host), { recursive: true, force: true });
   }
 }
 

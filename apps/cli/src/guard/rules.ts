@@ -9,12 +9,18 @@ export interface GuardFiles {
   readonly policies: readonly Policy[];
   /** Commands that count as checks before a release, besides the known ones. The user's alone. */
   readonly checks: readonly string[];
+  /** The files that a call may change are kept. The user's word alone. */
+  readonly checkpoints?: boolean;
 }
 
 /** The rules of the user's own `holdfast.policy.json` or `.yaml`, and those of the workspace, which only tighten. */
 export async function readGuardRules(workspace: string, host: GuardHost): Promise<GuardFiles> {
   const files = await Promise.all([readRules(userFolder(host), 'user'), readRules(workspace, 'workspace')]);
-  return { policies: files.flatMap(({ policies }) => policies), checks: files.flatMap(({ checks }) => checks) };
+  return {
+    policies: files.flatMap(({ policies }) => policies),
+    checks: files.flatMap(({ checks }) => checks),
+    checkpoints: files.some(({ checkpoints }) => checkpoints),
+  };
 }
 
 async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<GuardFiles> {
@@ -22,8 +28,8 @@ async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<G
   try {
     const found = await readRuleFile(folder, owner);
     if (found === undefined) return { policies: [], checks: [] };
-    const { name, rules, lines, checks } = found;
-    return { policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })], checks };
+    const { name, rules, lines, checks, checkpoints } = found;
+    return { policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })], checks, checkpoints };
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.reason !== 'policy') throw thrown;
     // A file that cannot be read may deny this call. A policy says so, so that the log has it.

@@ -90,6 +90,14 @@ export function toQuestion(agent: string, call: ToldCall): string {
         tool_name: 'run_shell_command',
         tool_input: { command },
       });
+    case 'opencode':
+      return JSON.stringify({
+        hook_event_name: 'tool.execute.before',
+        session_id: session,
+        cwd: folder,
+        mcp_servers: [],
+        event: { tool: 'bash', sessionID: session, callID: call.id, args: { command } },
+      });
     case 'pi':
       return JSON.stringify({
         hook_event_name: 'tool_call',

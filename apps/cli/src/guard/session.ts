@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type CallFacts, type FactsSource, type PreparedCall, systemClock } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
-import { createGuard, decisions, type Guard } from '@holdfast/guard';
+import { createGuard, decisions, type Guard, type GuardedCall } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { openSession, type Session } from '@holdfast/session';
 import { type JsonlLog, jsonlStore } from '@holdfast/session/jsonl';
+import { withCheckpoints } from '../checkpoints/keep.ts';
 import { inTurn, type TurnOptions } from '../logs/in-turn.ts';
 import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { openRedaction } from '../user/redaction.ts';
@@ -62,7 +64,7 @@ export function findLog(agent: Agent, { sessionId }: HookInput, host: GuardHost)
 /** Reads the rules that hold for a call: before its log is locked, since other hooks wait for that. */
 export async function prepareGuard(
   agent: Agent,
-  { cwd }: HookInput,
+  { sessionId, cwd }: HookInput,
   host: HookHost,
 ): Promise<(session: Session) => Guard> {
   const { folder, workspace } = findWorkFolder(resolve(host.directory, cwd), existsSync);
@@ -71,8 +73,13 @@ export async function prepareGuard(
   const facts = createFacts({ describers: agent.describers, view });
   const policies = guardPolicies({ agent: agent.name, files }, host);
   return (session) => {
-    const guard = withReportedRuns(createGuard({ session, policies, facts }), { session, cwd, workspace, host });
-    return withGoverned(guard, { session, host });
+    const deciding = createGuard({ session, policies, facts });
+    const place = { session, sessionId: toSessionId(agent.name, sessionId), host, clock: systemClock };
+    const keeping =
+      files.checkpoints === true && existsSync(join(workspace, '.git'))
+        ? withCheckpoints(deciding, { ...place, workspace, describe: (call) => describeCall(facts, call, folder) })
+        : deciding;
+    return withGoverned(withReportedRuns(keeping, { session, cwd, workspace, host }), { session, host });
   };
 }
 
@@ -89,4 +96,11 @@ export async function openLog({ id, path }: LogFile, host: GuardHost): Promise<O
   const opened = jsonlStore(path, { snapshotAfterBytes }).open();
   const session = await openSession({ open: () => opened }, { id, slices: [decisions], ...redaction });
   return { session, log: opened.store };
+}
+
+/** The facts of a call, in its own folder. */
+function describeCall(facts: FactsSource, { id = '', name, input, cwd }: GuardedCall, folder: string): CallFacts {
+  // Describers read the name of a tool alone.
+  const prepared = { id, tool: { name }, input } as unknown as PreparedCall;
+  return facts.describe(prepared, { ...facts.view, folder: cwd ?? folder });
 }

@@ -171,7 +171,9 @@ function describeRecord(
     case 'close-error':
     case 'subscriber-error':
       return labelText('    ', describeProblem(record), columns).map(colors.red);
+    case 'guard-kept':
     case 'guard-noted':
+    case 'guard-undone':
     case 'mcp-question':
     case 'mcp-refused':
       return wrapBlock(`  ${toPrintable(describeMcpRecord(record))}`, columns - 1).map(colors.dim);

@@ -1,6 +1,13 @@
 /** Records of the guard and of MCP servers that belong to no stage of a call. */
 export type ShownMcpRecord =
   | {
+      readonly type: 'guard-kept';
+      readonly callId: string;
+      readonly files: number;
+      readonly left: readonly string[];
+    }
+  | { readonly type: 'guard-undone'; readonly callId: string; readonly files: readonly string[] }
+  | {
       readonly type: 'guard-noted';
       readonly server: string;
       readonly tool: string;
@@ -20,6 +27,10 @@ export type ShownMcpRecord =
 /** One line for a record; its texts are not made printable. */
 export function describeMcpRecord(record: ShownMcpRecord): string {
   switch (record.type) {
+    case 'guard-kept':
+      return `${record.files} files kept before the call ${record.callId}${record.left.map((why) => `; not kept: ${why}`).join('')}`;
+    case 'guard-undone':
+      return `undo of the call ${record.callId}: ${record.files.join(', ')}`;
     case 'guard-noted':
       return `\`${record.tool}\` of the MCP server \`${record.server}\`: decided and recorded in the session ${record.decidedIn}`;
     case 'mcp-question':

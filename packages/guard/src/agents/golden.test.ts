@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createFacts, memoryDisk } from '@holdfast/facts';
 import { createSession, memoryStore } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { type Agent, gemini, pi, runHook } from '../agents.ts';
+import { type Agent, gemini, opencode, pi, runHook } from '../agents.ts';
 import { createGuard } from '../index.ts';
 
 // Events that these agents sent to a hook in one run each, against a scripted model: paths and ids shortened, nothing else.
@@ -13,6 +13,7 @@ const read = (name: string): readonly string[] =>
 const golden: readonly (readonly [Agent, readonly string[]])[] = [
   [gemini, read('gemini-0.61.0')],
   [pi, read('pi-1.6.0')],
+  [opencode, read('opencode-1.18.33')],
 ];
 
 /** The events of a run, in short. */
@@ -104,6 +105,74 @@ test('pi: each event of a real run is understood', () => {
     'after codemode: true',
     'end',
   ]);
+});
+
+test('opencode: each event of a real run is understood', () => {
+  const [, lines = []] = golden[2] ?? [];
+  expect(lines.map((line) => tell(opencode, line).replace(/ \{"tool":"\w+","error":.+/, ''))).toEqual([
+    'prompt "Look at @a.txt please"',
+    'before read {"filePath":"a.txt"}',
+    'after read: true',
+    'before edit {"filePath":"a.txt","oldString":"hi","newString":"hello"}',
+    'after edit: true',
+    'before write {"filePath":"/w/new.txt","content":"x"}',
+    'after write: true',
+    'before bash {"command":"false","description":"d"}',
+    'after bash: false',
+    'before bash {"command":"pwd","workdir":"/w/sub","description":"d"}',
+    'after bash: true',
+    // Stopped at its timeout.
+    'before bash {"command":"sleep 9","timeout":500,"description":"d"}',
+    'after bash: unknown',
+    // A tool that throws is not reported.
+    'before read {"filePath":"missing.txt"}',
+    'before bash {"command":"sleep 1; echo p1","description":"d"}',
+    'before bash {"command":"sleep 1; echo p1","description":"d"}',
+    'after bash: true',
+    'after bash: true',
+    'before webfetch {"url":"http://127.0.0.1:1/x","format":"text"}',
+    'before todowrite {"todos":[{"content":"a","status":"pending","priority":"low","id":"1"}]}',
+    'after todowrite: true',
+    'before mcp__files__read_file {"path":"a.txt"}',
+    'after mcp__files__read_file: true',
+    'before mcp__files__read_file {"path":"missing"}',
+    // Tools that do not exist.
+    'before invalid',
+    'after invalid: true',
+    'before invalid',
+    'after invalid: true',
+    'before task {"description":"sub","prompt":"SUBDO it","subagent_type":"general"}',
+    // Of the sub-agent.
+    'other',
+    'before bash {"command":"echo INSUB","description":"d"}',
+    'after bash: true',
+    'after task: true',
+    'end',
+  ]);
+});
+
+test.each<[string, readonly string[], string]>([
+  ['files_read', ['files'], 'mcp__files__read'],
+  ['my_files_read', ['my.files'], 'mcp__my.files__read'],
+  // Of either server.
+  ['a_b_read', ['a', 'a_b'], 'a_b_read'],
+  ['files_', ['files'], 'files_'],
+  ['bash', ['files'], 'bash'],
+])('opencode: the tool %s with the servers %j is %s', (tool, mcp_servers, name) => {
+  const event = { tool, callID: 'c', args: {} };
+  const fields = { hook_event_name: 'tool.execute.before', session_id: 's', cwd: '/w', mcp_servers, event };
+  expect(opencode.readHook(JSON.stringify(fields)).event).toMatchObject({ type: 'before', call: { name } });
+});
+
+test('opencode: the prompt is what a person typed, without files and texts of a program', () => {
+  const parts = [
+    { type: 'text', text: 'Look.' },
+    { type: 'text', text: 'Called the Read tool', synthetic: true },
+    { type: 'file', url: 'file:///w/a.txt' },
+    null,
+  ];
+  const fields = { hook_event_name: 'chat.message', session_id: 's', cwd: '/w', event: { parts } };
+  expect(opencode.readHook(JSON.stringify(fields)).event).toEqual({ type: 'prompt', request: 'Look.' });
 });
 
 describe.each(golden)('$name', (agent, lines) => {
@@ -243,6 +312,20 @@ test.each<[Agent, string, object, object]>([
   [pi, 'codemode', { code: 'x' }, { unclear: [] }],
   [pi, 'mcp__files__read_file', { path: '.env' }, { reads: env, untrusted: true }],
   [pi, 'subagent', {}, { unclear: [{ kind: 'tool' }] }],
+  [opencode, 'bash', { command: 'cat b.txt', workdir: 'sub' }, { reads: [{ path: '/w/sub/b.txt' }], unclear: [] }],
+  [opencode, 'read', { filePath: '.env' }, { reads: env, unclear: [] }],
+  [opencode, 'edit', { filePath: 'a.txt' }, { writes: [{ path: '/w/a.txt' }], unclear: [] }],
+  [opencode, 'grep', { pattern: 'x', path: 'sub' }, { reads: [{ path: '/w/sub' }] }],
+  [
+    opencode,
+    'apply_patch',
+    { patchText: '*** Begin Patch\n*** Delete File: a.txt\n*** End Patch' },
+    { deletes: [{ path: '/w/a.txt' }] },
+  ],
+  [opencode, 'webfetch', { url: 'https://x.test/a' }, { hosts: [{ host: 'x.test' }] }],
+  [opencode, 'mcp__files__read_file', { path: '.env' }, { reads: env, untrusted: true }],
+  [opencode, 'task', {}, { unclear: [] }],
+  [opencode, 'new_tool', {}, { unclear: [{ kind: 'tool' }] }],
 ])('%#: $1 %j', (agent, tool, input, facts) => {
   const source = createFacts({ describers: agent.describers, view });
   expect(source.describe({ id: '1', tool: { name: tool }, input } as never, view)).toMatchObject(facts);

@@ -59,11 +59,21 @@ const rulesFile = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.record(
-      { deny: rules, ask: rules, allow: rules, checks: fc.array(words, { maxLength: 2 }), $schema: words },
+      {
+        deny: rules,
+        ask: rules,
+        allow: rules,
+        checks: fc.array(words, { maxLength: 2 }),
+        checkpoints: fc.boolean(),
+        $schema: words,
+      },
       { requiredKeys: [] },
     ),
   },
-  { weight: 1, arbitrary: fc.dictionary(fc.constantFrom('deny', 'asks', 'allow', 'checks', '$schema'), anything) },
+  {
+    weight: 1,
+    arbitrary: fc.dictionary(fc.constantFrom('deny', 'asks', 'allow', 'checks', 'checkpoints', '$schema'), anything),
+  },
   { weight: 1, arbitrary: anything },
 );
 const mostly = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

@@ -72,6 +72,8 @@ export type UserRules = FactRules & {
   readonly $schema?: string;
   /** Commands that count as checks before a release, besides the known ones. */
   readonly checks?: readonly string[];
+  /** The guard keeps the files that a call may change, for `holdfast undo`. */
+  readonly checkpoints?: boolean;
 };
 
 /** Checks the rules of the user. */
@@ -261,10 +263,11 @@ const workspaceSchema = closed(
       'checks',
       'a workspace cannot say what counts as a check; write it in the `holdfast.policy.json` of your own folder',
     ],
+    ['checkpoints', 'a workspace cannot say what is kept; write it in the `holdfast.policy.json` of your own folder'],
   ]),
 );
 
 const userSchema = closed(
-  { deny: rules, ask: rules, allow: exceptions, checks, $schema: filled },
+  { deny: rules, ask: rules, allow: exceptions, checks, checkpoints: yesOrNo, $schema: filled },
   'an object such as { "deny": [{ "reads": "secrets" }] }',
 );

@@ -34,6 +34,8 @@ export interface RuleFile {
   readonly lines: RuleLines;
   /** Commands that count as checks before a release, besides the known ones. Only the user's own file has any. */
   readonly checks: readonly string[];
+  /** True if the guard keeps the files that a call may change. Only the user's own file can say so. */
+  readonly checkpoints: boolean;
 }
 
 /**
@@ -53,12 +55,12 @@ export async function readRuleFile(folder: string, owner: 'user' | 'workspace'):
     });
     if (found === undefined) return undefined;
     const { deny, ask } = found.config;
-    return { name: found.name, rules: { deny, ask }, lines: found.lines, checks: [] };
+    return { name: found.name, rules: { deny, ask }, lines: found.lines, checks: [], checkpoints: false };
   }
   const found = await readPolicyFile(folder, { ...reading, whose: '', followLink: true, check: checkUserRules });
   if (found === undefined) return undefined;
-  const { deny, ask, allow, checks = [] } = found.config;
-  return { name: found.name, rules: { deny, ask, allow }, lines: found.lines, checks };
+  const { deny, ask, allow, checks = [], checkpoints = false } = found.config;
+  return { name: found.name, rules: { deny, ask, allow }, lines: found.lines, checks, checkpoints };
 }
 
 interface Reading<Config> {

@@ -32,7 +32,13 @@ test.each(['holdfast.policy.yaml', 'holdfast.policy.yml'])('%s is read as JSON i
     layers: [{ layer: 'workspace', file: name, config: expected, lines }],
   });
   for (const owner of ['user', 'workspace'] as const)
-    expect(await readRuleFile(directory, owner)).toEqual({ name, rules: expected, lines, checks: [] });
+    expect(await readRuleFile(directory, owner)).toEqual({
+      name,
+      rules: expected,
+      lines,
+      checks: [],
+      checkpoints: false,
+    });
 });
 
 test("the user's own file says what counts as a check; a workspace's cannot", async () => {
@@ -52,6 +58,17 @@ test("the user's own file says what counts as a check; a workspace's cannot", as
     await folder.write({ 'holdfast.policy.yml': `checks: ${checks}` });
     await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
   }
+});
+
+test("the user's own file says whether files are kept; a workspace's cannot", async () => {
+  await using folder = await createFolder({ 'holdfast.policy.yml': 'checkpoints: true' });
+  const directory = folder.path;
+  expect((await readRuleFile(directory, 'user'))?.checkpoints).toBe(true);
+  await expect(readRuleFile(directory, 'workspace')).rejects.toMatchObject({
+    message: expect.stringContaining('`checkpoints`: a workspace cannot say what is kept') as string,
+  });
+  await folder.write({ 'holdfast.policy.yml': 'checkpoints: yes please' });
+  await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.policy.invalid' });
 });
 
 test('the lines of rules in JSON', async () => {

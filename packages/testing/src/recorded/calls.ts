@@ -129,8 +129,9 @@ class SessionReader {
   }
 
   #begin(record: LogRecord, at: number, outcome: 'waiting' | 'begun'): void {
-    const call = this.#toCall(record, at, outcome);
-    if (call !== undefined) this.#open.set(keyOf(record), call);
+    const key = keyOf(record);
+    const call = this.#toCall(withFacts(record, this.#open.get(key)), at, outcome);
+    if (call !== undefined) this.#open.set(key, call);
   }
 
   #end(record: LogRecord, at: number): void {
@@ -144,7 +145,7 @@ class SessionReader {
     if (this.#content && !isPlainObject(input) && begun === undefined) return;
     if (!this.#content && String(outcome['code']).startsWith('arguments.')) return;
     const call = this.#toCall(
-      isPlainObject(input) ? record : { ...record, input: begun?.input ?? null },
+      withFacts(isPlainObject(input) ? record : { ...record, input: begun?.input ?? null }, begun),
       at,
       outcome['kind'] as OutcomeKind,
     );
@@ -213,6 +214,13 @@ class SessionReader {
 
 function keyOf({ callId, run, turn }: { readonly [field: string]: Json | undefined }): string {
   return JSON.stringify([callId ?? null, run ?? null, turn ?? null]);
+}
+
+/** A call that a person approved runs with the facts that were shown; other facts are asked about, and recorded, again. */
+function withFacts(record: LogRecord, earlier: RecordedCall | undefined): LogRecord {
+  const { facts } = earlier ?? {};
+  // JSON: read from a log.
+  return record['facts'] !== undefined || facts === undefined ? record : { ...record, facts: facts as unknown as Json };
 }
 
 /** Groups `calls` by attempt; all but the last attempt failed at the given times. */

@@ -652,3 +652,28 @@ test('an ungrantable ask is stricter than a grantable one', async () => {
   expect(await compared(false, true)).toEqual(['pay: ask > ask, widened']);
   expect(await compared(false, false)).toEqual(['pay: ask > ask, same']);
 });
+
+test('a call that ran with a yes is judged by the facts that were shown', async () => {
+  const hosts = [{ scheme: 'https', host: 'api.test', sends: false }];
+  const facts = { runs: [], reads: [], writes: [], deletes: [], hosts, untrusted: true, unclear: [] };
+  const asks = [{ policy: 'p', type: 'ask', reason: 'It reaches out.' }];
+  const pending = { callId: 'c', name: 'fetch', input: {}, asks, facts };
+  const lines: readonly JsonObject[] = [
+    { type: 'session-start', sessionId: 's' },
+    { type: 'approval-request', pending },
+    { type: 'tool-call-start', callId: 'c', name: 'fetch', input: {} },
+  ];
+  const records = lines.map((line, seq) => ({ ...line, seq, atMs: seq }) as unknown as LogRecord);
+  const byHost = (host: string): Policy =>
+    definePolicy({
+      name: 'hosts',
+      check: ({ facts: seen }) =>
+        seen?.hosts.every((one) => one.host === host) === true ? allow : ask('It reaches another host.'),
+    });
+  const [call] = await comparePolicies(records, {
+    before: [byHost('other.test')],
+    after: [byHost('api.test')],
+    workspace: '/w',
+  });
+  expect(call).toMatchObject({ callId: 'c', outcome: 'begun', change: 'widened' });
+});

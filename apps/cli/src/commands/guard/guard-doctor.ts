@@ -32,6 +32,11 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
     'files that are named with @ in a prompt, and commands after !',
     'anything, where settings of a trusted project have `hooksConfig`',
   ],
+  opencode: [
+    'files that are attached to a prompt',
+    'whether a tool failed that opencode does not report',
+    'anything, with --pure, or if its plugin cannot be loaded: opencode goes on without a word',
+  ],
   pi: ['files that are named with @ when pi is started, and commands after !', 'anything, with --no-extensions'],
 };
 

@@ -14,6 +14,7 @@ import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { isFolder } from '../../workspace/folder.ts';
+import type { LearnFlags } from './guard-learn.ts';
 import { declareSwitches, describeSwitch } from './guard-off.ts';
 
 const help = `
@@ -79,6 +80,15 @@ export function declare(command: Command, context: CommandContext): void {
     .description('show which agents are guarded')
     .option('--json', 'as JSON')
     .action(async (flags: { readonly json?: boolean }) => end(await showStatus(flags, host)));
+  command
+    .command('learn')
+    .description('propose exceptions from the questions that you answered with yes again and again')
+    .option('--days <n>', 'sessions that changed in the last days (default: 30)', readCount)
+    .option('--times <n>', 'how often you said yes (default: 3)', readCount)
+    .action(async (flags: LearnFlags) => {
+      const { showLearned } = await import('./guard-learn.ts');
+      end(await showLearned(flags, host));
+    });
   command
     .command('doctor')
     .description('send a denied and an allowed call through the installed hooks')
