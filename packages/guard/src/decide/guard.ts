@@ -48,6 +48,8 @@ class SessionGuard implements ReleasingGuard {
   readonly #clock: Clock;
   readonly #book: DecisionBook;
   readonly #tools = new Map<string, Tool>();
+  /** The same list until a tool joins it: the executor compiles a list once. */
+  #toolList: readonly Tool[] = [];
   /** Calls being decided, by the agent's id. */
   readonly #deciding = new Map<string, Deciding>();
   /** The last release of equal calls, by digest. */
@@ -58,8 +60,7 @@ class SessionGuard implements ReleasingGuard {
     this.#options = options;
     this.#book = new DecisionBook(options.session);
     // A tool that only a policy names may yet be called.
-    for (const name of options.policies.flatMap(({ mentions }) => mentions))
-      this.#tools.set(toToolName(name), defineAgentTool(name));
+    for (const name of options.policies.flatMap(({ mentions }) => mentions)) this.#addTool(name);
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -276,16 +277,22 @@ class SessionGuard implements ReleasingGuard {
 
   #optionsFor(call: Placed): CallOptions {
     const { session, policies, facts, approvalTimeoutMs } = this.#options;
-    const toolName = toToolName(call.name);
-    if (!this.#tools.has(toolName)) this.#tools.set(toolName, defineAgentTool(call.name));
+    this.#addTool(call.name);
     return {
       session,
       policies,
-      tools: [...this.#tools.values()],
+      tools: this.#toolList,
       clock: this.#clock,
       ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
       ...(facts === undefined ? {} : { facts: factsAt(facts, call) }),
       ...(this.#request === undefined ? {} : { request: this.#request }),
     };
+  }
+
+  #addTool(name: string): void {
+    const toolName = toToolName(name);
+    if (this.#tools.has(toolName)) return;
+    this.#tools.set(toolName, defineAgentTool(name));
+    this.#toolList = [...this.#tools.values()];
   }
 }
