@@ -44,4 +44,12 @@ export interface Driver {
   /** A stopped run waits until its bodies end. */
   readonly waitsForBodies?: true;
   run(given: Given): Promise<Ran>;
+  /** The model's call that hands the work to the sub-agent `helper`. */
+  readonly handOff: Omit<ModelCall, 'id'>;
+  /** Runs an agent and, when its model hands off, `helper`, which has the same tools. Each is governed with options of its own. */
+  runTeam(team: Team): Promise<void>;
+}
+
+export interface Team extends Pick<Given, 'guard' | 'tools' | 'model'> {
+  readonly helper: Pick<Given, 'model' | 'options'>;
 }

@@ -119,7 +119,19 @@ function testAnswers(driver: Driver): void {
       const question = asked(await start(made, [[pay()]]));
       expect(read(await question.answer({ 'call-1': false }))['call-1']).toBeDefined();
       expect(made.ran).toEqual([]);
-      expect(made.ends()).toEqual([]);
+      expect(made.ends()).toMatchObject([{ approval: { type: 'deny', by: 'agent' }, outcome: { kind: 'denied' } }]);
+      expect(pendingApprovals(made.session)).toEqual([]);
+    });
+
+    test("a no in the framework's own flow after a restart, and the call is made again", async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      const { guard, session } = made.again();
+      expect(read(await question.answer({ 'call-1': false }, guard))['call-1']).toBeDefined();
+      expect(made.ends()).toMatchObject([{ outcome: { kind: 'denied' } }]);
+      expect(pendingApprovals(session)).toEqual([]);
+      expect(read(await start({ ...made, guard }, [[pay()]]))['call-1']).toContain('person');
+      expect(made.ran).toEqual([]);
     });
 
     test('a no in Holdfast outweighs a later yes in the framework', async () => {
@@ -152,6 +164,7 @@ function testAnswers(driver: Driver): void {
       }
       expect([...ids].sort()).toEqual(['call-1', 'call-2']);
       expect(made.ran).toEqual(['pay {"order":1}']);
+      expect(pendingApprovals(made.session)).toEqual([]);
     });
   });
 }
@@ -204,6 +217,42 @@ function testRules(driver: Driver): void {
     for (const subAgentId of ['a', 'b', 'c']) await start(made, script([pay()]), { options: { subAgentId } });
     expect(made.ran).toHaveLength(2);
     expect(made.ends().map(({ callId }) => callId)).toEqual(['a/call-1', 'b/call-1', 'c/call-1']);
+  });
+
+  describe("a sub-agent, by the framework's own handoff", () => {
+    const handOff: ModelCall = { id: 'call-9', ...driver.handOff };
+    const helper = { subAgentId: 'helper' };
+
+    test("has calls of its own under an id that the agent used, and the agent's call pays its order rule", async () => {
+      const made = world([sequentialDependency({ ship: ['pay'] })]);
+      await driver.runTeam({
+        ...made,
+        model: script([pay('call-1')], [handOff]),
+        helper: { model: script([ship('call-1')]), options: helper },
+      });
+      expect(made.ran.map((text) => text.split(' ')[0])).toEqual(['pay', 'ship']);
+      const ids = made.ends().map(({ callId }) => callId);
+      expect(ids).toEqual(expect.arrayContaining(['call-1', 'helper/call-1']));
+    });
+
+    test('waits for a person in Holdfast', async () => {
+      const made = world([asking]);
+      const model = async (index: number): Promise<Turn> => {
+        if (index > 1) return 'Done.';
+        const [question] = pendingApprovals(made.session);
+        if (question !== undefined) await answerApproval(made.session, question, { type: 'approve' });
+        return [pay(`call-${index}`)];
+      };
+      await driver.runTeam({
+        ...made,
+        model: script([handOff]),
+        helper: { model, options: { ...helper, asks: 'holdfast' } },
+      });
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toEqual(
+        expect.arrayContaining([expect.objectContaining({ approval: expect.objectContaining({ by: 'person' }) })]),
+      );
+    });
   });
 
   test('a guard that cannot record denies', async () => {

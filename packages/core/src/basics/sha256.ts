@@ -26,7 +26,7 @@ export function sha256(text: string): string {
 interface Constants {
   readonly initial: Int32Array;
   readonly rounds: Int32Array;
-  readonly encoder: TextEncoder;
+  readonly encoder: InstanceType<typeof TextEncoder>;
   readonly words: Int32Array;
   readonly hash: Int32Array;
   readonly hex: readonly string[];

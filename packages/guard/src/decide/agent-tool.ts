@@ -28,3 +28,17 @@ export function defineAgentTool(name: string): Tool {
     dangerous: false,
   }) as Tool;
 }
+
+/** The tools of an agent that were named so far. */
+export class AgentTools {
+  readonly #byName = new Map<string, Tool>();
+  /** The same list until a tool joins it: the executor compiles a list once. */
+  list: readonly Tool[] = [];
+
+  add(name: string): void {
+    const toolName = toToolName(name);
+    if (this.#byName.has(toolName)) return;
+    this.#byName.set(toolName, defineAgentTool(name));
+    this.list = [...this.#byName.values()];
+  }
+}

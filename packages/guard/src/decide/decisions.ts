@@ -86,6 +86,11 @@ function oldest(state: KeyedState<GuardDecision>): readonly string[] {
     .map(([key]) => key);
 }
 
+/** The agent's name for a call: ids are unique in a sub-agent. */
+export function toKey(id: string, subAgentId: string | undefined): string {
+  return subAgentId === undefined ? id : `${subAgentId}/${id}`;
+}
+
 /** Equal for a repeated event and for a second call that asks for the same thing. */
 export function digestCall({ name, input, cwd }: GuardedCall): string {
   return digest(cwd === undefined ? { name, input } : { name, input, cwd });
