@@ -26,7 +26,7 @@ export interface KitDriver {
   ): Promise<{ readonly staged?: readonly string[]; readonly waiting: unknown }>;
 }
 
-export const lacks: readonly ExecutorLack[] = ['ids', 'rules', 'approvals', 'deadlines', 'state'];
+const lacks: readonly ExecutorLack[] = ['ids', 'rules', 'approvals', 'deadlines', 'state'];
 
 export interface Situation {
   readonly name: string;
