@@ -1,4 +1,4 @@
-// What the programs share: two tools, a guard with two rules, and the calls of the model.
+// Shared by the programs: two tools, a guard with two rules, and the calls of the model.
 import { createGuard } from '@holdfast/guard';
 import { requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';

@@ -67,6 +67,7 @@ export function scriptedModel(model: Given['model']): MockLanguageModelV4 {
 
 export const aiSdk: Driver = {
   name: 'AI SDK',
+  hasDeadlines: true,
   run: (given) => proceed(given, scriptedModel(given.model), [{ role: 'user', content: 'Go.' }]),
   handOff: { name: 'helper', input: {} },
   async runTeam({ guard, tools, model, helper }) {
@@ -101,6 +102,7 @@ async function proceed(given: Given, model: MockLanguageModelV4, messages: reado
     messages: [...messages],
     stopWhen: isStepCount(9),
     maxRetries: 0,
+    ...(given.deadlineMs === undefined ? {} : { timeout: { toolMs: given.deadlineMs } }),
     ...(given.signal === undefined ? {} : { abortSignal: given.signal }),
   };
   const made = given.streams === true ? await readStream(options) : await readResult(options);

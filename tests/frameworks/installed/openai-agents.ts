@@ -33,6 +33,7 @@ class ScriptedModel implements Model {
 
 export const driver: Driver = {
   name: 'OpenAI Agents',
+  hasDeadlines: true,
   // The SDK keeps the message to itself.
   errorText: 'An error occurred while running the tool.',
   run: (given) => proceed(given, new ScriptedModel(given.model)),
@@ -53,7 +54,7 @@ export const driver: Driver = {
   },
 };
 
-function toTools(given: Pick<Given, 'guard' | 'tools' | 'options'>): ReturnType<typeof tool>[] {
+function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'deadlineMs'>): ReturnType<typeof tool>[] {
   const make = governTool(given.guard, tool, given.options);
   return Object.entries(given.tools).map(([name, body]) =>
     make({
@@ -61,6 +62,7 @@ function toTools(given: Pick<Given, 'guard' | 'tools' | 'options'>): ReturnType<
       description: name,
       parameters: anyInput,
       strict: false,
+      ...(given.deadlineMs === undefined ? {} : { timeoutMs: given.deadlineMs }),
       execute: async (input, _context, details) => await body(input as never, details?.signal),
     }),
   );

@@ -22,7 +22,7 @@ export function sha256(text: string): string {
   return digest;
 }
 
-/** What all digests share: making it takes longer than a digest of a short text. Signed words, which engines keep as small integers. */
+/** Shared by all digests: making it takes longer than a digest of a short text. Engines keep signed words as small integers. */
 interface Constants {
   readonly initial: Int32Array;
   readonly rounds: Int32Array;
