@@ -35,8 +35,7 @@ const model = {
         : [{ type: 'function_call', callId: call.id, name: call.name, arguments: '{"order":17}' }];
     return { usage: new Usage(), output };
   },
-  // biome-ignore lint/correctness/useYield: this program does not stream.
-  async *getStreamedResponse(): AsyncGenerator<StreamEvent> {
+  getStreamedResponse(): AsyncIterable<StreamEvent> {
     throw new Error('Not streamed.');
   },
 };

@@ -41,20 +41,20 @@ export function testEndings(driver: Driver): void {
     await expect.poll(() => made.ends()).toMatchObject([{ outcome: { kind: 'in-doubt' } }]);
   });
 
-  if (driver.hasDeadlines === true)
-    test("a body past the framework's own deadline is in doubt, and the run goes on", async () => {
-      const made = world([sequentialDependency({ ship: ['pay'] })]);
-      const tools = { ...made.tools, pay: () => new Promise<Json>(() => undefined) };
-      const model = script([pay('call-1')], [ship('call-2')]);
-      expect(read(await driver.run({ guard: made.guard, tools, model, deadlineMs: 20 }))['call-2']).toContain('`pay`');
-      await expect
-        .poll(() => made.ends())
-        .toMatchObject([
-          { callId: 'call-1', outcome: { kind: 'in-doubt' } },
-          { callId: 'call-2', outcome: { kind: 'denied' } },
-        ]);
-      expect(made.ran).toEqual([]);
-    });
+  const withDeadlines = [driver].filter(({ hasDeadlines }) => hasDeadlines === true);
+  test.each(withDeadlines)("a body past $name's own deadline is in doubt, and the run goes on", async () => {
+    const made = world([sequentialDependency({ ship: ['pay'] })]);
+    const tools = { ...made.tools, pay: () => new Promise<Json>(() => undefined) };
+    const model = script([pay('call-1')], [ship('call-2')]);
+    expect(read(await driver.run({ guard: made.guard, tools, model, deadlineMs: 20 }))['call-2']).toContain('`pay`');
+    await expect
+      .poll(() => made.ends())
+      .toMatchObject([
+        { callId: 'call-1', outcome: { kind: 'in-doubt' } },
+        { callId: 'call-2', outcome: { kind: 'denied' } },
+      ]);
+    expect(made.ran).toEqual([]);
+  });
 
   test('a call whose process died in its body does not run again', async () => {
     const made = world();

@@ -24,5 +24,5 @@ for (const name of ['openai-agents', 'langchain', 'mastra', 'strands']) {
 
 // Each checks itself.
 test.each(['openai-agents', 'langchain', 'mastra', 'strands'])('examples/frameworks/%s.ts holds', async (name) => {
-  await import(join(folder, 'examples', `${name}.ts`));
+  await expect(import(join(folder, 'examples', `${name}.ts`))).resolves.toBeDefined();
 });

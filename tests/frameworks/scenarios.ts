@@ -4,7 +4,7 @@ import { packPolicies, sequentialDependency } from '@holdfast/policy';
 import { describe, expect, test } from 'vitest';
 import type { Driver, Given, ModelCall, Ran, Turn } from './driver.ts';
 import { testEndings } from './endings.ts';
-import { asked, asking, at, denying, pay, read, readFirst, script, ship, world } from './world.ts';
+import { asked, asking, at, denying, pay, read, readFirst, script, ship, type World, world } from './world.ts';
 
 /** The same program, governed in each framework. */
 export function testDriver(driver: Driver): void {

@@ -4,14 +4,14 @@ import { createGuard, decisions, type ReleasingGuard } from '@holdfast/guard';
 import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import type { Body, Given, ModelCall, Ran, Turn } from './driver.ts';
 
-export const asking = definePolicy({
+export const asking: Policy = definePolicy({
   name: 'asking',
   check: ({ tool }) => (tool.name === 'pay' ? ask('May it pay?') : allow),
 });
-export const denying = definePolicy({ name: 'denying', check: () => deny('The desk is closed.') });
+export const denying: Policy = definePolicy({ name: 'denying', check: () => deny('The desk is closed.') });
 
 /** By facts, since the files are not ours. */
-export const readFirst = definePolicy<readonly string[]>({
+export const readFirst: Policy = definePolicy<readonly string[]>({
   name: 'read-first',
   initialState: [],
   check: ({ facts }, { state }) =>

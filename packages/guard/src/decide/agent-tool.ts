@@ -18,7 +18,7 @@ export function toToolName(name: string): string {
 const anyInput = v.looseObject({});
 
 /** A tool whose body runs in the agent: it may do anything, once. */
-export function defineAgentTool(name: string): Tool {
+function defineAgentTool(name: string): Tool {
   return defineTool({
     name: toToolName(name),
     description: `\`${name}\` of the agent.`,
