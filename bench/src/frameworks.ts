@@ -21,7 +21,8 @@ const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 };
-const input = { command: 'ls -l src' };
+/** Another one for each call: a guard knows a repeated input. */
+const inputOf = (id: string): { readonly command: string } => ({ command: `ls -l ${id}` });
 const execute = (): Promise<string> => Promise.resolve('a.ts');
 const facts = createFacts({ describers: [shellFacts()], view: { folder: '/w', workspace: '/w' } });
 
@@ -106,7 +107,7 @@ async function runAiSdk(guard: ReleasingGuard | undefined): Promise<void> {
         type: 'tool-call',
         toolCallId: `call-${ids}`,
         toolName: 'bash',
-        input: '{"command":"ls -l src"}',
+        input: JSON.stringify(inputOf(`call-${ids}`)),
       } as const;
       const content = left < 0 ? ({ type: 'text', text: 'Done.' } as const) : call;
       const unified = left < 0 ? 'stop' : 'tool-calls';
@@ -124,6 +125,7 @@ const adapters: Readonly<Record<string, (guard: ReleasingGuard) => (id: string) 
   'AI SDK'(guard) {
     const { tools, toolApproval } = governAiSdk(guard, { bash: { execute } });
     return async (id) => {
+      const input = inputOf(id);
       await toolApproval({ toolCall: { toolCallId: id, toolName: 'bash', input }, messages: [] });
       await (tools.bash.execute as Run)(input, { toolCallId: id });
     };
@@ -132,6 +134,7 @@ const adapters: Readonly<Record<string, (guard: ReleasingGuard) => (id: string) 
     const made = governTool(guard, (options: object) => options as { needsApproval: Run; execute: Run });
     const { needsApproval, execute: run } = made({ name: 'bash', execute });
     return async (id) => {
+      const input = inputOf(id);
       await needsApproval({}, input, id);
       await run(input, {}, { toolCall: { callId: id } });
     };
@@ -139,19 +142,19 @@ const adapters: Readonly<Record<string, (guard: ReleasingGuard) => (id: string) 
   LangChain(guard) {
     const { afterModel, wrapToolCall } = holdfastMiddleware(guard);
     return async (id) => {
-      const toolCall = { id, name: 'bash', args: input };
+      const toolCall = { id, name: 'bash', args: inputOf(id) };
       await afterModel.hook({ messages: [{ type: 'ai', tool_calls: [toolCall] }] }, {});
       await wrapToolCall({ toolCall, tool: undefined, runtime: {} }, async () => ({ content: await execute() }));
     };
   },
   Mastra(guard) {
     const { bash } = governMastra(guard, { bash: { execute } });
-    return (id) => (bash.execute as Run)(input, { agent: { toolCallId: id } });
+    return (id) => (bash.execute as Run)(inputOf(id), { agent: { toolCallId: id } });
   },
   Strands(guard) {
     const { beforeToolCall, afterToolCall } = holdfastIntervention(guard);
     return async (id) => {
-      const toolUse = { name: 'bash', toolUseId: id, input };
+      const toolUse = { name: 'bash', toolUseId: id, input: inputOf(id) };
       await beforeToolCall({ toolUse, interrupt: () => undefined });
       await afterToolCall({ toolUse, result: { status: 'success', content: [await execute()] }, agent: {} });
     };

@@ -1,6 +1,15 @@
 import type { Json } from '@holdfast/core';
 import { governTools } from '@holdfast/guard/ai-sdk';
-import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, type ToolSet, tool } from 'ai';
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  ToolLoopAgent,
+  type ToolSet,
+  tool,
+} from 'ai';
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test';
 import type { Driver, Given, Ran, Turn } from './driver.ts';
 
@@ -58,24 +67,42 @@ export function scriptedModel(model: Given['model']): MockLanguageModelV4 {
 
 export const aiSdk: Driver = {
   name: 'AI SDK',
+  hasDeadlines: true,
   run: (given) => proceed(given, scriptedModel(given.model), [{ role: 'user', content: 'Go.' }]),
+  handOff: { name: 'helper', input: {} },
+  async runTeam({ guard, tools, model, helper }) {
+    const agent = new ToolLoopAgent({
+      model: scriptedModel(helper.model),
+      ...governTools(guard, toTools(tools), helper.options),
+    });
+    const askHelper = tool({
+      inputSchema: jsonSchema({ type: 'object' }),
+      execute: async () => (await agent.generate({ prompt: 'Go.' })).text,
+    });
+    const own = governTools(guard, { ...toTools(tools), helper: askHelper });
+    await generateText({ model: scriptedModel(model), ...own, prompt: 'Go.', stopWhen: isStepCount(9) });
+  },
 };
 
-async function proceed(given: Given, model: MockLanguageModelV4, messages: readonly ModelMessage[]): Promise<Ran> {
-  const bodies = Object.entries(given.tools).map(([name, body]) => [
+function toTools(bodies: Given['tools']): ToolSet {
+  const tools = Object.entries(bodies).map(([name, body]) => [
     name,
     tool({
       inputSchema: jsonSchema<Record<string, Json>>({ type: 'object' }),
       execute: async (input, { abortSignal }) => await body(input, abortSignal),
     }),
   ]);
-  const tools: ToolSet = Object.fromEntries(bodies);
+  return Object.fromEntries(tools);
+}
+
+async function proceed(given: Given, model: MockLanguageModelV4, messages: readonly ModelMessage[]): Promise<Ran> {
   const options = {
     model,
-    ...governTools(given.guard, tools, given.options),
+    ...governTools(given.guard, toTools(given.tools), given.options),
     messages: [...messages],
     stopWhen: isStepCount(9),
     maxRetries: 0,
+    ...(given.deadlineMs === undefined ? {} : { timeout: { toolMs: given.deadlineMs } }),
     ...(given.signal === undefined ? {} : { abortSignal: given.signal }),
   };
   const made = given.streams === true ? await readStream(options) : await readResult(options);

@@ -21,6 +21,8 @@ export interface Given {
   readonly options?: GovernOptions;
   readonly signal?: AbortSignal;
   readonly streams?: boolean;
+  /** The framework's own deadline of each tool. */
+  readonly deadlineMs?: number;
 }
 
 export type Ran =
@@ -43,5 +45,15 @@ export interface Driver {
   readonly errorText?: string;
   /** A stopped run waits until its bodies end. */
   readonly waitsForBodies?: true;
+  /** Its tools can have deadlines. */
+  readonly hasDeadlines?: true;
   run(given: Given): Promise<Ran>;
+  /** The model's call that hands the work to the sub-agent `helper`. */
+  readonly handOff: Omit<ModelCall, 'id'>;
+  /** Runs an agent and, when its model hands off, `helper`, which has the same tools. Each is governed with options of its own. */
+  runTeam(team: Team): Promise<void>;
+}
+
+export interface Team extends Pick<Given, 'guard' | 'tools' | 'model'> {
+  readonly helper: Pick<Given, 'model' | 'options'>;
 }

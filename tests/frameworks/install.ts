@@ -32,13 +32,17 @@ export function installFrameworks(): void {
     // Strands and OpenAI Agents want different majors of `openai`, of which only the second is used here.
     const words = ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
     execFileSync('npm', words, { cwd: fresh, stdio: 'inherit' });
-    const ours = join(fresh, 'node_modules', '@holdfast');
-    mkdirSync(ours);
-    for (const name of ['core', 'guard']) symlinkSync(join(root, 'packages', name), join(ours, name));
     renameSync(fresh, folder);
   }
+  const ours = join(folder, 'node_modules', '@holdfast');
+  rmSync(ours, { recursive: true, force: true });
+  mkdirSync(ours);
+  for (const name of ['core', 'guard', 'policy', 'session'])
+    symlinkSync(join(root, 'packages', name), join(ours, name));
   for (const name of ['installed', 'ai-sdk.ts', 'driver.ts', 'tsconfig.json']) {
     rmSync(join(folder, name), { recursive: true, force: true });
     cpSync(join(import.meta.dirname, name), join(folder, name), { recursive: true });
   }
+  rmSync(join(folder, 'examples'), { recursive: true, force: true });
+  cpSync(join(root, 'examples', 'frameworks'), join(folder, 'examples'), { recursive: true });
 }

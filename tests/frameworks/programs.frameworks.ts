@@ -21,3 +21,8 @@ for (const name of ['openai-agents', 'langchain', 'mastra', 'strands']) {
   const { driver } = (await import(join(folder, 'installed', `${name}.ts`))) as { readonly driver: Driver };
   testDriver(driver);
 }
+
+// Each checks itself.
+test.each(['openai-agents', 'langchain', 'mastra', 'strands'])('examples/frameworks/%s.ts holds', async (name) => {
+  await expect(import(join(folder, 'examples', `${name}.ts`))).resolves.toBeDefined();
+});

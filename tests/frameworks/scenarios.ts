@@ -1,81 +1,10 @@
-import { allow, ask, definePolicy, deny, type JsonObject, type Policy } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
-import { createFacts, fileFacts } from '@holdfast/facts';
-import { createGuard, decisions, type ReleasingGuard } from '@holdfast/guard';
 import { budgets } from '@holdfast/pack-budgets';
 import { packPolicies, sequentialDependency } from '@holdfast/policy';
-import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import type { Body, Driver, Given, ModelCall, Ran, Turn } from './driver.ts';
-
-const asking = definePolicy({
-  name: 'asking',
-  check: ({ tool }) => (tool.name === 'pay' ? ask('May it pay?') : allow),
-});
-const denying = definePolicy({ name: 'denying', check: () => deny('The desk is closed.') });
-
-/** By facts, since the files are not ours. */
-const readFirst = definePolicy<readonly string[]>({
-  name: 'read-first',
-  initialState: [],
-  check: ({ facts }, { state }) =>
-    facts?.writes.every(({ path }) => state.includes(path)) === true ? allow : deny('Read it first.'),
-  onResult: ({ facts }, _result, { state }) => [...state, ...(facts?.reads.map(({ path }) => path) ?? [])],
-});
-
-interface World {
-  readonly guard: ReleasingGuard;
-  readonly session: Session;
-  readonly ran: string[];
-  readonly tools: Readonly<Record<string, Body>>;
-  ends(): readonly LogRecord[];
-  /** The guard of another process. */
-  again(): { readonly guard: ReleasingGuard; readonly session: Session };
-}
-
-function world(policies: readonly Policy[] = []): World {
-  const store = memoryStore();
-  const facts = createFacts({ describers: [fileFacts()], view: { folder: '/w', workspace: '/w' } });
-  const session = createSession({ store, slices: [decisions] });
-  const open = (live: Session): ReleasingGuard => createGuard({ session: live, policies, facts });
-  const ran: string[] = [];
-  const body =
-    (name: string): Body =>
-    (input) => {
-      ran.push(`${name} ${JSON.stringify(input)}`);
-      return { done: name };
-    };
-  return {
-    session,
-    guard: open(session),
-    ran,
-    tools: Object.fromEntries(['pay', 'ship', 'read', 'write'].map((name) => [name, body(name)])),
-    ends: () => store.records.filter(({ type }) => type === 'tool-call-end'),
-    again() {
-      const live = replay(store.records, { store, slices: [decisions] });
-      return { session: live, guard: open(live) };
-    },
-  };
-}
-
-const pay = (id = 'call-1', order = 17): ModelCall => ({ id, name: 'pay', input: { order } });
-const ship = (id: string): ModelCall => ({ id, name: 'ship', input: { order: 17 } });
-const at = (id: string, name: string): ModelCall => ({ id, name, input: { path: '/w/a.txt' } });
-
-/** A model that makes these calls, one message after the other. */
-function script(...turns: readonly Turn[]): Given['model'] {
-  return (index) => turns[index] ?? 'Done.';
-}
-
-function read(ran: Ran): Readonly<Record<string, string>> {
-  if (ran.type === 'asked') throw new Error(`It asks about ${ran.ids.join()}.`);
-  return ran.read;
-}
-
-function asked(ran: Ran): Extract<Ran, { type: 'asked' }> {
-  if (ran.type === 'done') throw new Error(`It did not ask: ${JSON.stringify(ran.read)}`);
-  return ran;
-}
+import type { Driver, Given, ModelCall, Ran, Turn } from './driver.ts';
+import { testEndings } from './endings.ts';
+import { asked, asking, at, denying, pay, read, readFirst, script, ship, type World, world } from './world.ts';
 
 /** The same program, governed in each framework. */
 export function testDriver(driver: Driver): void {
@@ -119,7 +48,19 @@ function testAnswers(driver: Driver): void {
       const question = asked(await start(made, [[pay()]]));
       expect(read(await question.answer({ 'call-1': false }))['call-1']).toBeDefined();
       expect(made.ran).toEqual([]);
-      expect(made.ends()).toEqual([]);
+      expect(made.ends()).toMatchObject([{ approval: { type: 'deny', by: 'agent' }, outcome: { kind: 'denied' } }]);
+      expect(pendingApprovals(made.session)).toEqual([]);
+    });
+
+    test("a no in the framework's own flow after a restart, and the call is made again", async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      const { guard, session } = made.again();
+      expect(read(await question.answer({ 'call-1': false }, guard))['call-1']).toBeDefined();
+      expect(made.ends()).toMatchObject([{ outcome: { kind: 'denied' } }]);
+      expect(pendingApprovals(session)).toEqual([]);
+      expect(read(await start({ ...made, guard }, [[pay()]]))['call-1']).toContain('person');
+      expect(made.ran).toEqual([]);
     });
 
     test('a no in Holdfast outweighs a later yes in the framework', async () => {
@@ -152,6 +93,7 @@ function testAnswers(driver: Driver): void {
       }
       expect([...ids].sort()).toEqual(['call-1', 'call-2']);
       expect(made.ran).toEqual(['pay {"order":1}']);
+      expect(pendingApprovals(made.session)).toEqual([]);
     });
   });
 }
@@ -206,76 +148,46 @@ function testRules(driver: Driver): void {
     expect(made.ends().map(({ callId }) => callId)).toEqual(['a/call-1', 'b/call-1', 'c/call-1']);
   });
 
+  describe("a sub-agent, by the framework's own handoff", () => {
+    const handOff: ModelCall = { id: 'call-9', ...driver.handOff };
+    const helper = { subAgentId: 'helper' };
+
+    test("has calls of its own under an id that the agent used, and the agent's call pays its order rule", async () => {
+      const made = world([sequentialDependency({ ship: ['pay'] })]);
+      await driver.runTeam({
+        ...made,
+        model: script([pay('call-1')], [handOff]),
+        helper: { model: script([ship('call-1')]), options: helper },
+      });
+      expect(made.ran.map((text) => text.split(' ')[0])).toEqual(['pay', 'ship']);
+      const ids = made.ends().map(({ callId }) => callId);
+      expect(ids).toEqual(expect.arrayContaining(['call-1', 'helper/call-1']));
+    });
+
+    test('waits for a person in Holdfast', async () => {
+      const made = world([asking]);
+      const model = async (index: number): Promise<Turn> => {
+        if (index > 1) return 'Done.';
+        const [question] = pendingApprovals(made.session);
+        if (question !== undefined) await answerApproval(made.session, question, { type: 'approve' });
+        return [pay(`call-${index}`)];
+      };
+      await driver.runTeam({
+        ...made,
+        model: script([handOff]),
+        helper: { model, options: { ...helper, asks: 'holdfast' } },
+      });
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toEqual(
+        expect.arrayContaining([expect.objectContaining({ approval: expect.objectContaining({ by: 'person' }) })]),
+      );
+    });
+  });
+
   test('a guard that cannot record denies', async () => {
     const made = world();
     await made.session.close();
     expect(read(await start(made, script([pay()])))['call-1']).toContain('could not be decided');
     expect(made.ran).toEqual([]);
-  });
-}
-
-function testEndings(driver: Driver): void {
-  test('a body that throws fails: the model reads why, and no rule is paid', async () => {
-    const made = world([sequentialDependency({ ship: ['pay'] })]);
-    const tools = {
-      ...made.tools,
-      pay: () => {
-        throw new Error('The bank is offline.');
-      },
-    };
-    const result = await driver.run({ guard: made.guard, tools, model: script([pay('call-1')], [ship('call-2')]) });
-    expect(read(result)['call-1']).toContain(driver.errorText ?? 'The bank is offline.');
-    expect(made.ends()).toMatchObject([{ outcome: { kind: 'failed' } }, { outcome: { kind: 'denied' } }]);
-  });
-
-  test('a run that is stopped leaves its call in doubt', async () => {
-    const made = world();
-    const stop = new AbortController();
-    const begun = Promise.withResolvers<void>();
-    const tools = {
-      ...made.tools,
-      pay: (_input: JsonObject, signal: AbortSignal | undefined) => {
-        begun.resolve();
-        return new Promise<JsonObject>((_, reject) => {
-          if (driver.waitsForBodies === true) signal?.addEventListener('abort', () => reject(signal.reason));
-        });
-      },
-    };
-    const running = driver
-      .run({ guard: made.guard, tools, model: script([pay()]), signal: stop.signal })
-      .catch((error: unknown) => error);
-    await begun.promise;
-    stop.abort(new Error('Stopped.'));
-    await running;
-    await expect.poll(() => made.ends()).toMatchObject([{ outcome: { kind: 'in-doubt' } }]);
-  });
-
-  test('a call whose process died in its body does not run again', async () => {
-    const made = world();
-    const begun = Promise.withResolvers<void>();
-    const hanging = {
-      ...made.tools,
-      pay: () => {
-        made.ran.push('pay');
-        begun.resolve();
-        return new Promise<JsonObject>(() => undefined);
-      },
-    };
-    const dead = driver.run({ guard: made.guard, tools: hanging, model: script([pay()]) });
-    dead.catch(() => undefined);
-    await begun.promise;
-    const { guard } = made.again();
-    const result = read(await driver.run({ guard, tools: made.tools, model: script([pay()]) }));
-    expect(result['call-1']).toContain('not known whether `pay` took effect');
-    expect(made.ran).toEqual(['pay']);
-  });
-
-  test('a call that the framework runs again gives its first value', async () => {
-    const made = world();
-    for (const guard of [made.guard, made.guard]) {
-      const result = read(await driver.run({ guard, tools: made.tools, model: script([pay()]) }));
-      expect(result['call-1']).toContain('{"done":"pay"}');
-    }
-    expect(made.ran).toHaveLength(1);
   });
 }

@@ -4,24 +4,47 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import * as v from 'valibot';
 
-export interface ChatServer extends AsyncDisposable {
-  readonly url: string;
+interface Message {
+  readonly role: string;
+  readonly content?: unknown;
 }
 
-const asked = v.object({ stream: v.optional(v.boolean()), messages: v.array(v.looseObject({ role: v.string() })) });
+export interface ChatServer extends AsyncDisposable {
+  readonly url: string;
+  /** The messages of each request. */
+  readonly requests: (readonly Message[])[];
+}
+
+/** A call as the model writes it. */
+export interface ServedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+const told = v.looseObject({ role: v.string(), content: v.optional(v.unknown()) });
+const asked = v.object({ stream: v.optional(v.boolean()), messages: v.array(told) });
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** Implements OpenAI chat completions: calls `refund` with `input` until it sees a tool result, then says "Done.". */
-export async function startChatServer(input: object): Promise<ChatServer> {
-  let answers = 0;
-  const call = { id: 'call-1', type: 'function', function: { name: 'refund', arguments: JSON.stringify(input) } };
+/**
+ * Implements OpenAI chat completions: makes `calls` until it sees a tool result, with `once` only in its first answer, then says "Done.".
+ */
+export async function startChatServer(
+  calls: readonly ServedCall[],
+  { once: isOnce = false }: { readonly once?: boolean } = {},
+): Promise<ChatServer> {
+  const requests: (readonly Message[])[] = [];
+  const tool_calls = calls.map(({ id, name, arguments: text }, index) => ({
+    ...{ index, id, type: 'function' },
+    function: { name, arguments: text },
+  }));
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { stream, messages } = v.parse(asked, await json(request));
-    const done = messages.some(({ role }) => role === 'tool');
-    const message = { role: 'assistant', content: done ? 'Done.' : '', ...(done ? {} : { tool_calls: [call] }) };
+    const done = isOnce ? requests.length > 0 : messages.some(({ role }) => role === 'tool');
+    requests.push(messages);
+    const message = { role: 'assistant', content: done ? 'Done.' : '', ...(done ? {} : { tool_calls }) };
     const finish_reason = done ? 'stop' : 'tool_calls';
-    answers += 1;
-    const base = { id: `answer-${answers}`, created: 1, model: 'gpt-5', usage };
+    const base = { id: `answer-${requests.length}`, created: 1, model: 'gpt-5', usage };
     if (stream !== true) {
       response.writeHead(200, { 'content-type': 'application/json' });
       const choices = [{ index: 0, message, finish_reason }];
@@ -29,9 +52,8 @@ export async function startChatServer(input: object): Promise<ChatServer> {
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const delta = done ? message : { ...message, tool_calls: [{ index: 0, ...call }] };
     for (const choice of [
-      { index: 0, delta, finish_reason: null },
+      { index: 0, delta: message, finish_reason: null },
       { index: 0, delta: {}, finish_reason },
     ]) {
       const chunk = { ...base, object: 'chat.completion.chunk', choices: [choice] };
@@ -45,6 +67,7 @@ export async function startChatServer(input: object): Promise<ChatServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    requests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

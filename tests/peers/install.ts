@@ -14,6 +14,12 @@ export const versions = {
   '@langchain/langgraph': '1.7.3',
   '@langchain/core': '1.4.0',
   '@langchain/openai': '1.5.8',
+  langchain: '1.5.14',
+  '@strands-agents/sdk': '1.19.0',
+  '@modelcontextprotocol/sdk': '1.32.2',
+  '@opentelemetry/api': '1.9.0',
+  // Of LangChain and Strands; OpenAI Agents brings its own, of another major.
+  openai: '6.49.0',
   '@earendil-works/pi-agent-core': '0.87.1',
   '@earendil-works/pi-ai': '0.87.1',
   zod: '4.6.7',
@@ -27,7 +33,7 @@ export function installPeers(): void {
     rmSync(fresh, { recursive: true, force: true });
     mkdirSync(fresh, { recursive: true });
     writeFileSync(join(fresh, 'package.json'), packageFile);
-    const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+    const words = ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
     execFileSync('npm', words, { cwd: fresh, stdio: 'inherit' });
     const ours = join(fresh, 'node_modules', '@holdfast');
     mkdirSync(ours);

@@ -20,7 +20,7 @@ async function refund(
 ) {
   runs += 1;
   const [ledger, checkpoints] = [join(base, `ledger-${runs}`), join(base, `checkpoints-${runs}`)];
-  await using server = await startChatServer(input);
+  await using server = await startChatServer([{ id: 'call-1', name: 'refund', arguments: JSON.stringify(input) }]);
   const start = async (extra: Readonly<Record<string, string>>) => {
     const child = spawn(
       process.execPath,

@@ -38,7 +38,35 @@ class ScriptedModel extends BaseChatModel {
 export const driver: Driver = {
   name: 'LangChain',
   run: (given) => proceed(given, new ScriptedModel(given.model), new MemorySaver()),
+  handOff: { name: 'helper', input: {} },
+  async runTeam({ guard, tools, model, helper: { model: script, options } }) {
+    const helper = createAgent({
+      model: new ScriptedModel(script),
+      tools: toTools(tools),
+      middleware: [holdfastMiddleware(guard, options)],
+    });
+    const askHelper = async (): Promise<string> => (await helper.invoke(start)).messages.at(-1)?.text ?? '';
+    const desk = createAgent({
+      model: new ScriptedModel(model),
+      tools: toTools({ ...tools, helper: askHelper }),
+      middleware: [holdfastMiddleware(guard)],
+    });
+    await desk.invoke(start);
+  },
 };
+
+const start = { messages: [{ role: 'user', content: 'Go.' }] };
+const anyInput = { type: 'object' as const, properties: {}, additionalProperties: true };
+
+function toTools(bodies: Given['tools']) {
+  return Object.entries(bodies).map(([name, body]) =>
+    tool(async (input: unknown, config) => JSON.stringify(await body(input as never, config.signal)), {
+      name,
+      description: name,
+      schema: anyInput,
+    }),
+  );
+}
 
 /** LangChain ends the run when a tool throws, unless a middleware makes a message of it. */
 const tellErrors = createMiddleware({
@@ -54,20 +82,13 @@ const tellErrors = createMiddleware({
 });
 
 async function proceed(given: Given, model: ScriptedModel, checkpointer: MemorySaver, resume?: Command): Promise<Ran> {
-  const tools = Object.entries(given.tools).map(([name, body]) =>
-    tool(async (input: unknown, config) => JSON.stringify(await body(input as never, config.signal)), {
-      name,
-      description: name,
-      schema: { type: 'object', properties: {}, additionalProperties: true },
-    }),
-  );
   const middleware = [holdfastMiddleware(given.guard, given.options), tellErrors];
-  const agent = createAgent({ model, tools, middleware, checkpointer });
+  const agent = createAgent({ model, tools: toTools(given.tools), middleware, checkpointer });
   const config = {
     configurable: { thread_id: 'monday' },
     ...(given.signal === undefined ? {} : { signal: given.signal }),
   };
-  const input = resume ?? { messages: [{ role: 'user', content: 'Go.' }] };
+  const input = resume ?? start;
   if (given.streams === true) {
     for await (const _ of await agent.stream(input as never, { ...config, streamMode: 'updates' }));
   } else await agent.invoke(input as never, config);

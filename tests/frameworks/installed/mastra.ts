@@ -10,7 +10,40 @@ import type { Driver, Given, Ran } from '../driver.ts';
 export const driver: Driver = {
   name: 'Mastra',
   run: (given) => proceed(given, scriptedModel(given.model), new InMemoryStore()),
+  handOff: { name: 'agent-helper', input: { prompt: 'Go.' } },
+  async runTeam({ guard, tools, model, helper: { model: script, options } }) {
+    const agents = {
+      helper: new Agent({
+        ...{ id: 'helper', name: 'helper', description: 'Helps.', instructions: 'Help.' },
+        model: scriptedModel(script) as never,
+        tools: governTools(guard, toTools(tools), options),
+      }),
+    };
+    const desk = new Agent({
+      ...{ id: 'desk', name: 'desk', instructions: 'Help.', agents },
+      model: scriptedModel(model) as never,
+      tools: governTools(guard, toTools(tools)),
+    });
+    const mastra = new Mastra({ agents: { desk }, storage: new InMemoryStore(), logger: false });
+    await mastra.getAgent('desk').generate('Go.', { maxSteps: 9 });
+  },
 };
+
+function toTools(bodies: Given['tools']) {
+  const tools = Object.entries(bodies).map(
+    ([name, body]) =>
+      [
+        name,
+        createTool({
+          id: name,
+          description: name,
+          inputSchema: z.record(z.string(), z.unknown()),
+          execute: async (input, { abortSignal }) => await body(input as never, abortSignal),
+        }),
+      ] as const,
+  );
+  return Object.fromEntries(tools);
+}
 
 interface Waiting {
   readonly runId: string;
@@ -28,24 +61,13 @@ interface Resume {
 type ScriptedModel = ReturnType<typeof scriptedModel>;
 
 async function proceed(given: Given, model: ScriptedModel, storage: InMemoryStore, resume?: Resume): Promise<Ran> {
-  const tools = Object.fromEntries(
-    Object.entries(given.tools).map(([name, body]) => [
-      name,
-      createTool({
-        id: name,
-        description: name,
-        inputSchema: z.record(z.string(), z.unknown()),
-        execute: async (input, { abortSignal }) => await body(input as never, abortSignal),
-      }),
-    ]),
-  );
   const desk = new Agent({
     id: 'desk',
     name: 'desk',
     instructions: 'Help.',
     // Mastra's own type of it is narrower than the SDK's.
     model: model as never,
-    tools: governTools(given.guard, tools, given.options),
+    tools: governTools(given.guard, toTools(given.tools), given.options),
   });
   const agent = new Mastra({ agents: { desk }, storage, logger: false }).getAgent('desk');
   const options = { maxSteps: 9, ...(given.signal === undefined ? {} : { abortSignal: given.signal }) };

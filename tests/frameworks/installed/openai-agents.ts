@@ -33,10 +33,40 @@ class ScriptedModel implements Model {
 
 export const driver: Driver = {
   name: 'OpenAI Agents',
+  hasDeadlines: true,
   // The SDK keeps the message to itself.
   errorText: 'An error occurred while running the tool.',
   run: (given) => proceed(given, new ScriptedModel(given.model)),
+  handOff: { name: 'transfer_to_helper', input: {} },
+  async runTeam({ guard, tools, model, helper: { model: script, options } }) {
+    const helper = new Agent({
+      name: 'helper',
+      model: new ScriptedModel(script),
+      tools: toTools({ guard, tools, ...(options === undefined ? {} : { options }) }),
+    });
+    const desk = new Agent({
+      name: 'desk',
+      model: new ScriptedModel(model),
+      tools: toTools({ guard, tools }),
+      handoffs: [helper],
+    });
+    await new Runner({ tracingDisabled: true }).run(desk, 'Go.');
+  },
 };
+
+function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'deadlineMs'>): ReturnType<typeof tool>[] {
+  const make = governTool(given.guard, tool, given.options);
+  return Object.entries(given.tools).map(([name, body]) =>
+    make({
+      name,
+      description: name,
+      parameters: anyInput,
+      strict: false,
+      ...(given.deadlineMs === undefined ? {} : { timeoutMs: given.deadlineMs }),
+      execute: async (input, _context, details) => await body(input as never, details?.signal),
+    }),
+  );
+}
 
 const anyInput = { type: 'object' as const, properties: {}, required: [], additionalProperties: true as const };
 
@@ -45,16 +75,7 @@ async function proceed(
   model: Model,
   resume?: (agent: Agent) => Promise<RunState<undefined, Agent>>,
 ): Promise<Ran> {
-  const make = governTool(given.guard, tool, given.options);
-  const tools = Object.entries(given.tools).map(([name, body]) =>
-    make({
-      name,
-      description: name,
-      parameters: anyInput,
-      strict: false,
-      execute: async (input, _context, details) => await body(input as never, details?.signal),
-    }),
-  );
+  const tools = toTools(given);
   const agent = new Agent({ name: 'desk', model, tools });
   const runner = new Runner({ tracingDisabled: true });
   const input = resume === undefined ? 'Go.' : await resume(agent);

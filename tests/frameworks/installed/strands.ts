@@ -45,7 +45,34 @@ export const driver: Driver = {
   name: 'Strands',
   waitsForBodies: true,
   run: (given) => proceed(given, new ScriptedModel(given.model)),
+  handOff: { name: 'helper', input: { input: 'Go.' } },
+  async runTeam({ guard, tools, model, helper: { model: script, options } }) {
+    const helper = new Agent({
+      ...{ name: 'helper', description: 'Helps.', printer: false },
+      model: new ScriptedModel(script),
+      tools: toTools(tools),
+      interventions: [holdfastIntervention(guard, options)],
+    });
+    const desk = new Agent({
+      model: new ScriptedModel(model),
+      tools: [...toTools(tools), helper.asTool()],
+      interventions: [holdfastIntervention(guard)],
+      printer: false,
+    });
+    await desk.invoke('Go.');
+  },
 };
+
+function toTools(bodies: Given['tools']) {
+  return Object.entries(bodies).map(([name, body]) =>
+    tool({
+      name,
+      description: name,
+      inputSchema: { type: 'object' },
+      callback: async (input: unknown, context) => (await body(input as never, context?.cancelSignal)) as JSONValue,
+    }),
+  );
+}
 
 interface Resume {
   readonly snapshot: string;
@@ -55,17 +82,9 @@ interface Resume {
 }
 
 async function proceed(given: Given, model: ScriptedModel, resume?: Resume): Promise<Ran> {
-  const tools = Object.entries(given.tools).map(([name, body]) =>
-    tool({
-      name,
-      description: name,
-      inputSchema: { type: 'object' },
-      callback: async (input: unknown, context) => (await body(input as never, context?.cancelSignal)) as JSONValue,
-    }),
-  );
   const agent = new Agent({
     model,
-    tools,
+    tools: toTools(given.tools),
     interventions: [holdfastIntervention(given.guard, given.options)],
     printer: false,
   });

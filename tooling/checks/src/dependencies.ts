@@ -3,7 +3,7 @@ import { toPackageName } from './layers.ts';
 import { isTest, type Member, type Repository } from './repository.ts';
 
 // `npm run peers` and `npm run frameworks` install the dependencies of these.
-const installed = ['tests/peers/programs/', 'tests/frameworks/installed/'];
+const installed = ['tests/peers/programs/', 'tests/frameworks/installed/', 'examples/frameworks/'];
 
 /** Dependencies that are used but not declared, or declared but not used. */
 export function findDependencyProblems({ members, root }: Repository): string[] {

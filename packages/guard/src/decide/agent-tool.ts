@@ -18,7 +18,7 @@ export function toToolName(name: string): string {
 const anyInput = v.looseObject({});
 
 /** A tool whose body runs in the agent: it may do anything, once. */
-export function defineAgentTool(name: string): Tool {
+function defineAgentTool(name: string): Tool {
   return defineTool({
     name: toToolName(name),
     description: `\`${name}\` of the agent.`,
@@ -27,4 +27,18 @@ export function defineAgentTool(name: string): Tool {
     repeat: 'never',
     dangerous: false,
   }) as Tool;
+}
+
+/** The tools of an agent that were named so far. */
+export class AgentTools {
+  readonly #byName = new Map<string, Tool>();
+  /** The same list until a tool joins it: the executor compiles a list once. */
+  list: readonly Tool[] = [];
+
+  add(name: string): void {
+    const toolName = toToolName(name);
+    if (this.#byName.has(toolName)) return;
+    this.#byName.set(toolName, defineAgentTool(name));
+    this.list = [...this.#byName.values()];
+  }
 }

@@ -2,7 +2,7 @@ import type { KeyedState } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
 import { toToolName } from './agent-tool.ts';
-import { decisions, digestInput, type GuardDecision } from './decisions.ts';
+import { decisions, digestInput, type GuardDecision, toKey } from './decisions.ts';
 import type { GuardedCall, GuardedCallName } from './types.ts';
 
 /** Finds decisions and open calls in a guard's session. */
@@ -30,7 +30,7 @@ export class DecisionBook {
 
   /** The decision about a reported call; of calls without an id the oldest that has not ended. */
   find({ id, subAgentId, name, input }: GuardedCallName): GuardDecision | undefined {
-    if (id !== undefined) return this.all().get(subAgentId === undefined ? id : `${subAgentId}/${id}`);
+    if (id !== undefined) return this.all().get(toKey(id, subAgentId));
     const digest = digestInput(name, input);
     for (const { callId } of this.#session.openWork().calls) {
       const decided = this.byCallId(callId);
@@ -62,6 +62,18 @@ export class DecisionBook {
       if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;
       const isUnnoted = notes.every(({ verdict, askedBy }) => verdict === 'ask' && askedBy === undefined);
       return start !== undefined && isUnnoted && notes.some((noted) => noted.digest === digest);
+    });
+  }
+
+  /** The agent's ids of calls whose question its own person has to answer. */
+  asked({ name, subAgentId }: Pick<GuardedCall, 'name' | 'subAgentId'>): readonly string[] {
+    const open = this.#session.openWork().calls.filter(({ start }) => start === undefined);
+    if (open.length === 0) return [];
+    const waiting = new Set(open.map(({ callId }) => callId));
+    const prefix = toKey('', subAgentId);
+    return [...this.all()].flatMap(([key, { callId, askedBy, verdict, name: asked }]) => {
+      const isOpen = verdict === 'ask' && askedBy === 'agent' && waiting.has(callId);
+      return isOpen && asked === name && key.startsWith(prefix) ? [key.slice(prefix.length)] : [];
     });
   }
 

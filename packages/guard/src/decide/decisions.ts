@@ -86,11 +86,33 @@ function oldest(state: KeyedState<GuardDecision>): readonly string[] {
     .map(([key]) => key);
 }
 
+/** The agent's name for a call: ids are unique in a sub-agent. */
+export function toKey(id: string, subAgentId: string | undefined): string {
+  return subAgentId === undefined ? id : `${subAgentId}/${id}`;
+}
+
 /** Equal for a repeated event and for a second call that asks for the same thing. */
 export function digestCall({ name, input, cwd }: GuardedCall): string {
-  return sha256(toCanonicalJson({ name, input, cwd: cwd ?? null }));
+  return digest(cwd === undefined ? { name, input } : { name, input, cwd });
 }
 
 export function digestInput(name: string, input: Json): string {
-  return sha256(toCanonicalJson({ name, input }));
+  return digest({ name, input });
+}
+
+/** The last digests, by text: a call is told several times, and hashing is a third of the time that it takes. */
+const lastDigests = new Map<string, string>();
+const lastCount = 16;
+const lastLength = 10_000;
+
+function digest(value: Json): string {
+  const text = toCanonicalJson(value);
+  const known = lastDigests.get(text);
+  if (known !== undefined) return known;
+  const made = sha256(text);
+  if (text.length > lastLength) return made;
+  const [first] = lastDigests.keys();
+  if (first !== undefined && lastDigests.size >= lastCount) lastDigests.delete(first);
+  lastDigests.set(text, made);
+  return made;
 }

@@ -1,7 +1,9 @@
 import { HoldfastError, type Json, type Outcome } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
-import type { GuardEnding } from './types.ts';
+import { toToolName } from './agent-tool.ts';
+import type { GuardDecision } from './decisions.ts';
+import type { GuardEnding, GuardReport } from './types.ts';
 
 export function toEnding({ kind, code, message, value }: Outcome): GuardEnding {
   return { kind, ...(code === undefined ? {} : { code }), message, value: value ?? null };
@@ -18,5 +20,22 @@ export function findEnding(session: Session, callId: string): GuardEnding {
   if (found !== undefined) return found;
   throw new HoldfastError('guard.failed', `The log does not say how the call \`${callId.slice(0, 100)}\` ended.`, {
     data: { callId: callId as Json },
+  });
+}
+
+/** A report that comes after the end of its call is kept beside it, and changes nothing. */
+export function recordLate(
+  session: Session,
+  { callId, name }: GuardDecision,
+  { report: { ok, value, message }, atMs }: { readonly report: GuardReport; readonly atMs: number },
+): void {
+  session.record({
+    type: 'tool-call-late',
+    callId,
+    name: toToolName(name),
+    answer: ok === true ? 'returned' : 'threw',
+    ...(value === undefined ? {} : { value }),
+    ...(message === undefined ? {} : { message }),
+    atMs,
   });
 }

@@ -1,12 +1,12 @@
-import { type Clock, type Outcome, systemClock, type Tool } from '@holdfast/core';
+import { type Clock, type Outcome, systemClock } from '@holdfast/core';
 import { checkOptions } from '@holdfast/core/internal';
 import { answerApproval, type CallOptions, resumeToolCall, type Suspended } from '@holdfast/executor';
 import { type Released, releaseToolCall, settleToolCall } from '@holdfast/executor/internal';
 import type { OpenCall } from '@holdfast/session/internal';
-import { defineAgentTool, toToolName } from './agent-tool.ts';
+import { AgentTools, toToolName } from './agent-tool.ts';
 import { DecisionBook } from './book.ts';
-import { digestCall, digestInput, type GuardDecision } from './decisions.ts';
-import { findEnding, toEnding } from './ending.ts';
+import { digestCall, digestInput, type GuardDecision, toKey } from './decisions.ts';
+import { findEnding, recordLate, toEnding } from './ending.ts';
 import type {
   GuardedCall,
   GuardedCallName,
@@ -20,7 +20,6 @@ import type {
 import { denial, factsAt, toCall, toKnownVerdict, toNewVerdict, toReport, unreported } from './verdict.ts';
 
 const tenMinutes = 600_000;
-const nothing = (): void => undefined;
 
 /** @throws HoldfastError `options.invalid`. */
 export function createGuard(options: GuardOptions): ReleasingGuard {
@@ -47,7 +46,7 @@ class SessionGuard implements ReleasingGuard {
   readonly #options: GuardOptions;
   readonly #clock: Clock;
   readonly #book: DecisionBook;
-  readonly #tools = new Map<string, Tool>();
+  readonly #tools = new AgentTools();
   /** Calls being decided, by the agent's id. */
   readonly #deciding = new Map<string, Deciding>();
   /** The last release of equal calls, by digest. */
@@ -58,8 +57,7 @@ class SessionGuard implements ReleasingGuard {
     this.#options = options;
     this.#book = new DecisionBook(options.session);
     // A tool that only a policy names may yet be called.
-    for (const name of options.policies.flatMap(({ mentions }) => mentions))
-      this.#tools.set(toToolName(name), defineAgentTool(name));
+    for (const name of options.policies.flatMap(({ mentions }) => mentions)) this.#tools.add(name);
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -96,7 +94,7 @@ class SessionGuard implements ReleasingGuard {
       const digest = digestCall(call);
       // Equal calls may share a question: each takes its yes before the next one looks.
       const turn = (this.#releasing.get(digest) ?? Promise.resolve()).then(() => this.#release(call, digest));
-      const settled = turn.then(nothing, nothing);
+      const settled = Promise.allSettled([turn]).then(() => undefined);
       this.#releasing.set(digest, settled);
       try {
         return await turn;
@@ -115,7 +113,7 @@ class SessionGuard implements ReleasingGuard {
     const open = session.openCall({ callId });
     const changed = report.input !== undefined && digestInput(decided.name, report.input) !== inputDigest;
     if (open === undefined) {
-      this.#recordLate(decided, report);
+      recordLate(session, decided, { report, atMs: this.#clock.now() });
       return undefined;
     }
     const options = this.#optionsFor(toCall(decided));
@@ -123,7 +121,7 @@ class SessionGuard implements ReleasingGuard {
       // The agent's own person was asked: a call that ran was approved there.
       if (askedBy !== 'agent' || report.ok === 'not-run') {
         // It ran although it was not released: the log keeps that.
-        if (report.ok !== 'not-run') this.#recordLate(decided, report);
+        if (report.ok !== 'not-run') recordLate(session, decided, { report, atMs: this.#clock.now() });
         return await this.#giveUp(open, options);
       }
       await answerApproval(session, callId, { type: 'approve' }, { by: 'agent', clock: this.#clock });
@@ -131,6 +129,31 @@ class SessionGuard implements ReleasingGuard {
       if (released.kind !== 'released') return released.kind === 'suspended' ? undefined : released;
     }
     return await settleToolCall(callId, toReport(report, changed), options);
+  }
+
+  async refuse(
+    call: GuardedCallName & { readonly id: string },
+    reason = 'A person said no.',
+  ): Promise<Outcome | undefined> {
+    const { session } = this.#options;
+    const decided = this.#book.find(call);
+    if (decided?.verdict !== 'ask' || decided.askedBy !== 'agent') return undefined;
+    const denied = { ...decided, verdict: 'deny', reason, code: 'approval.denied' };
+    session.dispatch({ type: 'guard-decided', payload: { key: toKey(call.id, call.subAgentId), ...denied } });
+    const open = session.openCall({ callId: decided.callId });
+    // It may share its question with an equal call, to which there was a yes.
+    if (open === undefined || open.start !== undefined) return undefined;
+    const options = this.#optionsFor(toCall(decided));
+    const last = open.approvals.at(-1);
+    if (last === undefined || last.answer !== undefined || this.#clock.now() >= last.pending.expiresAtMs)
+      return await this.#giveUp(open, options);
+    await answerApproval(session, decided.callId, { type: 'deny', reason }, { by: 'agent', clock: this.#clock });
+    const ended = await releaseToolCall(decided.callId, options);
+    return ended.kind === 'suspended' || ended.kind === 'released' ? undefined : ended;
+  }
+
+  asked(tool: Pick<GuardedCall, 'name' | 'subAgentId'>): readonly string[] {
+    return this.#book.asked(tool);
   }
 
   async prompt(request: string): Promise<readonly Outcome[]> {
@@ -185,7 +208,7 @@ class SessionGuard implements ReleasingGuard {
 
   /** A call without an id is new each time: `before` is all that tells of it. */
   #keyOf({ id, subAgentId, name }: GuardedCall, digest: string): string {
-    if (id !== undefined) return subAgentId === undefined ? id : `${subAgentId}/${id}`;
+    if (id !== undefined) return toKey(id, subAgentId);
     let count = 1;
     const base = `${toToolName(name)}~${digest.slice(0, 12)}`;
     const decided = this.#book.all();
@@ -261,27 +284,13 @@ class SessionGuard implements ReleasingGuard {
     return ended.kind === 'suspended' ? undefined : ended;
   }
 
-  /** A report that comes after the end of its call is kept beside it, and changes nothing. */
-  #recordLate({ callId, name }: GuardDecision, { ok, value, message }: GuardReport): void {
-    this.#options.session.record({
-      type: 'tool-call-late',
-      callId,
-      name: toToolName(name),
-      answer: ok === true ? 'returned' : 'threw',
-      ...(value === undefined ? {} : { value }),
-      ...(message === undefined ? {} : { message }),
-      atMs: this.#clock.now(),
-    });
-  }
-
   #optionsFor(call: Placed): CallOptions {
     const { session, policies, facts, approvalTimeoutMs } = this.#options;
-    const toolName = toToolName(call.name);
-    if (!this.#tools.has(toolName)) this.#tools.set(toolName, defineAgentTool(call.name));
+    this.#tools.add(call.name);
     return {
       session,
       policies,
-      tools: [...this.#tools.values()],
+      tools: this.#tools.list,
       clock: this.#clock,
       ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
       ...(facts === undefined ? {} : { facts: factsAt(facts, call) }),

@@ -122,3 +122,56 @@ test('a release that cannot be recorded is a denial', async () => {
   await session.close();
   expect(await guard.release(call('1'))).toMatchObject({ type: 'deny', code: 'session.closed' });
 });
+
+test("a no of the agent's own person ends the call as denied, and stands when the call is made again", async () => {
+  const { guard, session, again } = world([asking]);
+  await guard.before(call('1', true));
+  expect(guard.asked({ name: 'refund' })).toEqual(['1']);
+  expect(await guard.refuse(call('1'), 'Not today.')).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+  expect(pendingApprovals(session)).toEqual([]);
+  expect(guard.asked({ name: 'refund' })).toEqual([]);
+  expect(await guard.refuse(call('1'))).toBeUndefined();
+  for (const { guard: each } of [{ guard }, again()])
+    expect(await each.release(call('1', true))).toEqual({
+      type: 'deny',
+      code: 'approval.denied',
+      reason: 'Not today.',
+    });
+});
+
+test('only what was handed to a person of the agent can be refused there', async () => {
+  const { guard, session } = world([asking]);
+  expect(await guard.refuse(call('1'))).toBeUndefined();
+  await guard.before(call('1'));
+  expect(guard.asked({ name: 'refund' })).toEqual([]);
+  expect(await guard.refuse(call('1'))).toBeUndefined();
+  expect(pendingApprovals(session)).toHaveLength(1);
+});
+
+test('of equal calls that share a question, a no to one takes no yes from the other', async () => {
+  const { guard, session } = world([asking]);
+  for (const id of ['1', '2']) await guard.before(call(id, true));
+  expect(pendingApprovals(session)).toHaveLength(1);
+  await guard.refuse(call('2'));
+  expect(await guard.release(call('1', true))).toEqual({ type: 'allow' });
+  expect(await guard.release(call('2', true))).toMatchObject({ type: 'deny' });
+});
+
+test('a no after the yes to an equal call is kept for its own call', async () => {
+  const { guard } = world([asking]);
+  for (const id of ['1', '2']) await guard.before(call(id, true));
+  expect(await guard.release(call('1', true))).toEqual({ type: 'allow' });
+  expect(await guard.refuse(call('2'))).toBeUndefined();
+  expect(await guard.release(call('2', true))).toMatchObject({ type: 'deny', code: 'approval.denied' });
+});
+
+test('a no outweighs a yes in Holdfast that was not used, and a sub-agent has its own calls', async () => {
+  const { guard, session } = world([asking]);
+  const mine = { ...call('1', true), subAgentId: 'a' };
+  await guard.before(mine);
+  expect(guard.asked({ name: 'refund', subAgentId: 'a' })).toEqual(['1']);
+  expect(guard.asked({ name: 'refund', subAgentId: 'b' })).toEqual([]);
+  await answerApproval(session, 'a/1', { type: 'approve' });
+  expect(await guard.refuse(mine)).toMatchObject({ kind: expect.not.stringMatching('ok') });
+  expect(await guard.release(mine)).toMatchObject({ type: 'deny' });
+});

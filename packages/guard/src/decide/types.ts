@@ -83,4 +83,11 @@ export interface ReleasingGuard extends Guard {
    * question that was handed to the agent's own person counts as answered with yes, since the agent now runs the call. Never rejects.
    */
   release(call: GuardedCall & { readonly id: string }): Promise<GuardRelease>;
+  /**
+   * The agent's own person said no to a call that was handed to them: its question is answered with no, and the call ends as denied.
+   * `undefined`: no such question is open.
+   */
+  refuse(call: GuardedCallName & { readonly id: string }, reason?: string): Promise<Outcome | undefined>;
+  /** The ids of the calls of a tool whose question was handed to the agent's own person and is open. */
+  asked(tool: Pick<GuardedCall, 'name' | 'subAgentId'>): readonly string[];
 }

@@ -1,3 +1,4 @@
+import { isPlainObject } from '@holdfast/core/internal';
 import type { ReleasingGuard } from '../decide/types.ts';
 import { decide, type GovernOptions, runGoverned, streamGoverned, toGoverned } from './run.ts';
 
@@ -31,6 +32,12 @@ export interface GovernedAiSdkTools<Tools> {
   readonly tools: Tools;
   /** Pass it beside the tools: it decides each call. */
   readonly toolApproval: (request: AiSdkApprovalRequest) => Promise<AiSdkApproval>;
+  /** Ends the calls that a person refused in the SDK's own approvals. A program's own `onStart` has to call it. */
+  readonly onStart: (event: { readonly messages: readonly AiSdkMessage[] }) => Promise<void>;
+}
+
+interface AiSdkMessage {
+  readonly content: unknown;
 }
 
 /**
@@ -58,7 +65,30 @@ export function governTools<Tools extends Readonly<Record<string, AnyTool>>>(
       if (verdict.type === 'allow') return { type: 'not-applicable' };
       return { type: verdict.type === 'deny' ? 'denied' : 'user-approval', reason: verdict.reason };
     },
+    async onStart({ messages }) {
+      for (const { id, name } of readRefusals(messages))
+        await guard.refuse(toGoverned('ai-sdk', { id, name, input: {} }, options));
+    },
   };
+}
+
+/** The calls of a conversation that a person refused in the SDK's own approvals. */
+function readRefusals(messages: readonly AiSdkMessage[]): readonly { readonly id: string; readonly name: string }[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isPlainObject) : []));
+  const refused = new Set(
+    parts.flatMap((part) =>
+      part['type'] === 'tool-approval-response' && part['approved'] === false ? [part['approvalId']] : [],
+    ),
+  );
+  if (refused.size === 0) return [];
+  const ids = new Set(
+    parts.flatMap((part) =>
+      part['type'] === 'tool-approval-request' && refused.has(part['approvalId']) ? [part['toolCallId']] : [],
+    ),
+  );
+  return parts.flatMap(({ type, toolCallId: id, toolName: name }) =>
+    type === 'tool-call' && typeof id === 'string' && typeof name === 'string' && ids.has(id) ? [{ id, name }] : [],
+  );
 }
 
 async function asksItself(

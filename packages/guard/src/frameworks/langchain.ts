@@ -63,7 +63,11 @@ export function holdfastMiddleware(guard: ReleasingGuard, options: GovernOptions
           if (verdict?.type === 'deny') refused.push({ call, reason: verdict.reason });
           if (verdict?.type === 'ask') asked.push({ call, reason: verdict.reason });
         }
-        if (asked.length > 0) refused.push(...interrupt(asked, runtime));
+        if (asked.length > 0) {
+          const no = interrupt(asked, runtime);
+          await Promise.all(no.map(({ call, reason }) => guard.refuse(toCall(call, options), reason)));
+          refused.push(...no);
+        }
         if (refused.length === 0) return undefined;
         const told = refused.map(({ call: { id, name }, reason }) => ({
           ...{ type: 'tool', tool_call_id: id, name, status: 'error' },

@@ -45,7 +45,10 @@ function wrap(
       if (verdict.type === 'ask') {
         const { resumeData, suspend } = context.agent ?? {};
         if (resumeData === undefined) return await suspend?.({ reason: verdict.reason, toolCallId: call.id });
-        if (!isYes(resumeData)) return `\`${name}\` was not run: a person said no.`;
+        if (!isYes(resumeData)) {
+          await guard.refuse(call);
+          return `\`${name}\` was not run: a person said no.`;
+        }
       }
       const run = (): unknown => execute.call(tool, input, context);
       return await runGoverned(guard, call, { run, signal: context.abortSignal, problemOf: validationError });

@@ -6,7 +6,12 @@ interface ToolOptions {
   readonly name?: string;
   readonly needsApproval?: unknown;
   readonly outputSchema?: unknown;
+  readonly isEnabled?: unknown;
   execute(input: unknown, runContext?: unknown, details?: CallDetails): unknown;
+}
+
+interface RunContext {
+  isToolApproved?(call: { readonly toolName: string; readonly callId: string }): boolean | undefined;
 }
 
 interface CallDetails {
@@ -31,8 +36,14 @@ export function governTool<Factory extends (options: never) => object>(
 }
 
 function govern(guard: ReleasingGuard, given: ToolOptions, options: GovernOptions): ToolOptions {
-  const { needsApproval, outputSchema } = given;
+  const { needsApproval, outputSchema, isEnabled = true } = given;
   const name = given.name ?? given.execute.name;
+  const tellRefusals = async (runContext: RunContext): Promise<void> => {
+    for (const id of guard.asked({ ...options, name })) {
+      if (runContext.isToolApproved?.({ toolName: name, callId: id }) === false)
+        await guard.refuse(toGoverned('openai-agents', { id, name, input: {} }, options));
+    }
+  };
   return {
     ...given,
     name,
@@ -40,6 +51,11 @@ function govern(guard: ReleasingGuard, given: ToolOptions, options: GovernOption
       // A call that its person refuses never runs: it is released when it does.
       if (await asksItself(needsApproval, [runContext, input, id])) return true;
       return (await decide(guard, toGoverned('openai-agents', { id, name, input }, options))).type === 'ask';
+    },
+    // Asked before each message of the model: the SDK tells of a no nowhere else.
+    async isEnabled(turn: { readonly runContext: RunContext }): Promise<boolean> {
+      await tellRefusals(turn.runContext);
+      return typeof isEnabled === 'function' ? Boolean(await isEnabled(turn)) : isEnabled === true;
     },
     async execute(input: unknown, runContext?: unknown, details?: CallDetails): Promise<unknown> {
       try {

@@ -52,8 +52,10 @@ export function holdfastIntervention(guard: ReleasingGuard, options: GovernOptio
       const verdict = await decide(guard, call);
       if (verdict.type === 'deny') return { type: 'deny', reason: verdict.reason };
       // Throws until there is a response.
-      if (verdict.type === 'ask' && event.interrupt({ name: `holdfast:${call.id}`, reason: verdict.reason }) !== true)
+      if (verdict.type === 'ask' && event.interrupt({ name: `holdfast:${call.id}`, reason: verdict.reason }) !== true) {
+        await guard.refuse(call);
         return { type: 'deny', reason: 'A person said no.' };
+      }
       const refused = await releaseGoverned(guard, call);
       if (refused !== undefined) return { type: 'deny', reason: refused };
       running.set(call.id, call);

@@ -34,8 +34,8 @@ export interface ExecutorRun {
   readonly approve?: () => Promise<ExecutorRun>;
 }
 
-/** A situation that an executor cannot be put in. */
-export type ExecutorLack = 'rules' | 'approvals' | 'deadlines' | 'state';
+/** A situation that an executor cannot be put in; `ids`: its model's client gives each call an id of its own. */
+export type ExecutorLack = 'ids' | 'rules' | 'approvals' | 'deadlines' | 'state';
 
 export interface ExecutorConformanceOptions {
   readonly run: (program: ExecutorProgram) => Promise<ExecutorRun>;
@@ -86,6 +86,7 @@ const situations: readonly Situation[] = [
   },
   {
     name: 'two calls of one id run once, and the model reads about both',
+    needs: 'ids',
     check: counts(1, good, { ...good, arguments: '{"text":"b"}' }),
   },
   {
