@@ -132,7 +132,7 @@ function forge(line: string, seq: number, previous: string | undefined): string 
 }
 
 /** The expected result of reading a damaged log: the problem, or that only a head noted before can tell. */
-export type Finding = { readonly code: string; readonly reason: string; readonly seq: number } | 'only by its head';
+export type Finding = { readonly reason: string; readonly seq: number } | 'only by its head';
 
 export interface Damage {
   readonly what: string;
@@ -147,22 +147,18 @@ export function* damageLines(lines: readonly string[]): Generator<Damage> {
     yield {
       what: `line ${at} deleted`,
       lines: lines.toSpliced(at, 1),
-      finding: at === length - 1 ? 'only by its head' : { code: 'log.damaged', reason: 'sequence', seq: at },
+      finding: at === length - 1 ? 'only by its head' : { reason: 'sequence', seq: at },
     };
     for (let other = at + 1; other < length; other += 1) {
       const swapped = lines.with(at, lines[other] ?? '').with(other, lines[at] ?? '');
-      yield {
-        what: `lines ${at} and ${other} swapped`,
-        lines: swapped,
-        finding: { code: 'log.damaged', reason: 'sequence', seq: at },
-      };
+      yield { what: `lines ${at} and ${other} swapped`, lines: swapped, finding: { reason: 'sequence', seq: at } };
     }
     for (let place = 0; place <= length; place += 1) {
       yield {
         what: `line ${at} copied before line ${place}`,
         lines: lines.toSpliced(place, 0, lines[at] ?? ''),
         // Before itself it is where it was, and the one after it is too many.
-        finding: { code: 'log.damaged', reason: 'sequence', seq: place === at ? at + 1 : place },
+        finding: { reason: 'sequence', seq: place === at ? at + 1 : place },
       };
     }
   }
@@ -171,19 +167,19 @@ export function* damageLines(lines: readonly string[]): Generator<Damage> {
     yield {
       what: `a line with its own link inserted before line ${place}`,
       lines: lines.toSpliced(place, 0, forged),
-      finding: place === length ? 'only by its head' : { code: 'log.damaged', reason: 'sequence', seq: place + 1 },
+      finding: place === length ? 'only by its head' : { reason: 'sequence', seq: place + 1 },
     };
     if (place === length) continue;
     const renumbered = lines.slice(place).map((line, index) => line.replace(/"seq":\d+/, `"seq":${place + 1 + index}`));
     yield {
       what: `a line with its own link inserted before line ${place}, and the others numbered anew`,
       lines: [...lines.slice(0, place), forged, ...renumbered],
-      finding: { code: 'log.damaged', reason: 'chain', seq: place + 1 },
+      finding: { reason: 'chain', seq: place + 1 },
     };
     yield {
       what: `line ${place} written anew`,
       lines: lines.with(place, forge('{"type":"forged","atMs":7}', place, lines[place - 1])),
-      finding: place === length - 1 ? 'only by its head' : { code: 'log.damaged', reason: 'chain', seq: place + 1 },
+      finding: place === length - 1 ? 'only by its head' : { reason: 'chain', seq: place + 1 },
     };
   }
 }
@@ -213,7 +209,7 @@ export function findHidden(
 }
 
 type Reading = Pick<LogReading, 'head' | 'records'> & {
-  readonly problem?: { readonly code: string; readonly reason: string; readonly seq: number };
+  readonly problem?: { readonly reason: string; readonly seq: number };
 };
 
 // Comparing by hand: hundreds of thousands of `expect` take longer than what they look at.

@@ -792,10 +792,8 @@ test('if no process can be started for a large file, the scan fails instead of b
   process.execPath = join(folder, 'no-such-node');
   try {
     const content = `${toolFile()}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];`;
-    await expect(scan({ 'subject.mjs': content })).rejects.toMatchObject({
-      code: 'tool.process.not_started',
-      reason: 'parser',
-    });
+    const kind = { code: 'tool.process.not_started', reason: 'parser' };
+    await expect(scan({ 'subject.mjs': content })).rejects.toMatchObject(kind);
   } finally {
     process.execPath = execPath;
   }

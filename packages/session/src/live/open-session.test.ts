@@ -58,7 +58,10 @@ test('a database holds many sessions; without an id a new one is created', async
 test('a file holds one session: opened without an id, rejected with a wrong id, and left unlocked', async () => {
   const store = jsonlStore(join(folder, 'one.jsonl'));
   await (await openSession(store, { id: 'monday' })).close();
-  await expect(openSession(store, { id: 'tuesday' })).rejects.toMatchObject({ code: 'session.invalid', reason: 'other_id' });
+  await expect(openSession(store, { id: 'tuesday' })).rejects.toMatchObject({
+    code: 'session.invalid',
+    reason: 'other_id',
+  });
   const again = await openSession(store);
   expect(again.id).toBe('monday');
   await expect(openSession(store)).rejects.toEqual(code('log.locked'));
