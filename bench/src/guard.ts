@@ -23,7 +23,7 @@ export interface GuardRounds {
 }
 
 const usually: GuardRounds = { rounds: 100, warmUpRounds: 5, withinMs: 60_000 };
-/** What the design asks for: some minutes. */
+/** The rounds of the design: some minutes. */
 export const allGuardRounds: GuardRounds = { rounds: 500, warmUpRounds: 20, withinMs: Number.POSITIVE_INFINITY };
 const goalMs = 80;
 const httpGoalMs = 5;
@@ -117,7 +117,7 @@ interface Subject {
   readonly over?: string;
   /** For the 95th percentile. */
   readonly goalMs?: number;
-  /** What its processes have computed so far. */
+  /** The CPU time of its processes so far. */
   cpuMs(): number;
   /** The milliseconds that it took. */
   start(round: number): number | Promise<number>;

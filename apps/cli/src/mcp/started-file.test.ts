@@ -11,7 +11,7 @@ test.each([
   { start: words('node', 'server.mjs'), path: 'server.mjs' },
   { start: words('/usr/bin/python3', '-u', './server.mjs', 'other.txt'), path: './server.mjs' },
   { start: words('./server.mjs', '--db', 'other.txt'), path: './server.mjs' },
-  // What a program reads may change at any time.
+  // The files that a program reads may change at any time.
   { start: words('server', 'other.txt'), path: undefined },
   { start: words('node', '--eval', 'serve()'), path: undefined },
   { start: words('npx', 'server.mjs'), path: undefined },

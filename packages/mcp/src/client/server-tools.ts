@@ -47,7 +47,7 @@ export class ServerTools implements McpTools {
   withheld: readonly Tool[] = [];
   seen: McpSeen = toSeen(undefined, nothing);
   #unseen = new UnseenContent(nothing, undefined);
-  /** What a person has seen, of the server that they have seen. */
+  /** The pins that a person has accepted, of the server that they have seen. */
   #accepted: McpPins | undefined;
   /** The pins that hold for the server that was found last. */
   #pins: McpPins | undefined;
