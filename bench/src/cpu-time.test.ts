@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { cpuMsOfChildren, cpuMsOfProcess } from './cpu-time.ts';
 
-const onLinux = test.runIf(process.platform === 'linux');
+const linux = process.platform === 'linux';
 
-onLinux('counts what a child has computed', () => {
+test.runIf(linux)('counts what a child has computed', () => {
   const before = cpuMsOfChildren();
   spawnSync(process.execPath, ['--eval', 'while (process.cpuUsage().user < 60_000);']);
   expect(cpuMsOfChildren() - before).toBeGreaterThanOrEqual(50);
 });
 
-onLinux('counts what a process has computed', () => {
+test.runIf(linux)('counts what a process has computed', () => {
   const before = cpuMsOfProcess(process.pid);
   const { user } = process.cpuUsage();
   while (process.cpuUsage().user - user < 20_000);
