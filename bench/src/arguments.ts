@@ -31,21 +31,31 @@ const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['peers', ['call-path/peers']],
 ]);
 
-export type BenchRequest = { readonly names: readonly string[]; readonly json: boolean } | { readonly problem: string };
+export type BenchRequest =
+  | {
+      readonly names: readonly string[];
+      readonly json: boolean;
+      /** More rounds, where that takes minutes. */
+      readonly full: boolean;
+    }
+  | { readonly problem: string };
 
-/** Reads `[NAME ...] [--json]`; without a name all of them run. */
+const flags = ['--json', '--full'];
+
+/** Reads `[NAME ...] [--json] [--full]`; without a name all of them run. */
 export function parseArguments(given: readonly string[]): BenchRequest {
-  const chosen = given.filter((word) => word !== '--json');
+  const chosen = given.filter((word) => !flags.includes(word));
   const known = [...groups.keys(), ...names];
   const unknown = chosen.find((word) => !known.includes(word));
   if (unknown !== undefined) {
     return {
       problem: [
-        `There is no benchmark \`${unknown}\`. Usage: npm run bench -- [NAME ...] [--json]`,
+        `There is no benchmark \`${unknown}\`. Usage: npm run bench -- [NAME ...] [--json] [--full]`,
         `NAME: ${known.join(', ')}`,
       ].join('\n'),
     };
   }
   const wanted = new Set(chosen.flatMap((name) => groups.get(name) ?? [name]));
-  return { names: wanted.size > 0 ? [...wanted] : names, json: given.includes('--json') };
+  const [json, full] = flags.map((flag) => given.includes(flag));
+  return { names: wanted.size > 0 ? [...wanted] : names, json: json === true, full: full === true };
 }

@@ -11,11 +11,20 @@ import { fileURLToPath } from 'node:url';
 import { createGuard, decisions } from '@holdfast/guard';
 import { openSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
-import { type Extent, everything } from './compare.ts';
+import { cpuMsOfChildren, cpuMsOfProcess } from './cpu-time.ts';
 import type { Figure, FigureReport } from './report.ts';
 
-const rounds = 500;
-const warmUpRounds = 20;
+/** How often each hook is asked. */
+export interface GuardRounds {
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  /** A busy machine ends with fewer rounds. */
+  readonly withinMs: number;
+}
+
+const usually: GuardRounds = { rounds: 100, warmUpRounds: 5, withinMs: 60_000 };
+/** The rounds of the design: some minutes. */
+export const allGuardRounds: GuardRounds = { rounds: 500, warmUpRounds: 20, withinMs: Number.POSITIVE_INFINITY };
 const goalMs = 80;
 const httpGoalMs = 5;
 const sizes = [10, 10_000] as const;
@@ -23,9 +32,9 @@ const built = fileURLToPath(new URL('../../apps/cli/dist/guard-hook', import.met
 
 /**
  * The time an agent waits for the hook of a call: from start to end of its process, by turns with Node.js alone, or for the answer to its
- * request; each on one growing log.
+ * request, by turns with a server that only answers; each on one growing log. CPU time tells our cost from the load of the machine.
  */
-export async function measureGuard(extent: Extent = everything): Promise<FigureReport> {
+export async function measureGuard({ rounds, warmUpRounds, withinMs }: GuardRounds = usually): Promise<FigureReport> {
   const home = mkdtempSync(join(tmpdir(), 'holdfast-bench-guard-'));
   const alone = join(home, 'alone');
   const work = join(home, 'work');
@@ -34,48 +43,85 @@ export async function measureGuard(extent: Extent = everything): Promise<FigureR
   // As it is installed: in a folder where it may keep what it compiled.
   cpSync(built, hook, { recursive: true });
   const program = join(hook, 'guard-hook-main.cjs');
-  for (const size of sizes) for (const place of [home, alone]) await writeLog(place, size);
+  const untilMs = performance.now() + withinMs;
+  for (const size of sizes) await writeLog(home, size);
+  cpSync(stateFolder(home), stateFolder(alone), { recursive: true });
   // A file in place of the daemon's folder.
   writeFileSync(join(stateFolder(alone), 'daemon'), '');
   const http = { port: await findPort(), token: '0'.repeat(32) };
   writeFileSync(join(stateFolder(home), 'http.json'), JSON.stringify(http));
   const daemon = await startDaemon(program, home);
+  const answering = await startAnswering();
   try {
+    const ofDaemon = (): number => cpuMsOfProcess(daemon.pid ?? 0);
+    const ofBoth = (): number => cpuMsOfChildren() + ofDaemon();
+    const node: Subject = { name: 'Node.js alone', cpuMs: cpuMsOfChildren, start: () => start(['--eval', '0'], home) };
+    const server: Subject = {
+      name: 'a server that only answers',
+      cpuMs: () => cpuMsOfProcess(answering.pid),
+      start: () => post('{}', { ...http, port: answering.port }),
+    };
     const subjects: readonly Subject[] = [
-      { name: 'Node.js alone', start: () => start(['--eval', '0'], home) },
-      ...sizes.map((size) => ({
-        name: `${byHttp}, log of ${size.toLocaleString('en')} records`,
-        start: (round: number) => post(eventOf(work, size, `http-${round}`), http),
-      })),
+      node,
       ...[home, alone].flatMap((place) =>
         sizes.map((size) => ({
           name: `hook${place === home ? '' : ' without a daemon'}, log of ${size.toLocaleString('en')} records`,
+          over: node.name,
+          ...(place === home ? { goalMs } : {}),
+          cpuMs: place === home ? ofBoth : cpuMsOfChildren,
           start: (round: number) => start([program, 'claude-code'], place, eventOf(work, size, `round-${round}`)),
         })),
       ),
+      server,
+      ...sizes.map((size) => ({
+        name: `hook by HTTP, log of ${size.toLocaleString('en')} records`,
+        over: server.name,
+        goalMs: httpGoalMs,
+        cpuMs: ofDaemon,
+        start: (round: number) => post(eventOf(work, size, `http-${round}`), http),
+      })),
     ];
-    const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-    for (let round = 0; round < Math.min(rounds, extent.rounds) + warmUpRounds; round += 1)
+    const samples = new Map<string, Sample[]>(subjects.map(({ name }) => [name, []]));
+    let measured = 0;
+    for (let round = 0; round < rounds + warmUpRounds; round += 1) {
       for (const subject of subjects) {
+        const computedMs = subject.cpuMs();
         const ms = await subject.start(round);
-        if (round >= warmUpRounds) samples.get(subject.name)?.push(ms);
+        if (round >= warmUpRounds) samples.get(subject.name)?.push({ ms, cpuMs: subject.cpuMs() - computedMs });
       }
-    return { name: 'guard: an allowed call through its hook', figures: toFigures(samples) };
+      measured = round + 1 - warmUpRounds;
+      // Enough for a median.
+      if (measured >= 5 && performance.now() > untilMs) break;
+    }
+    return {
+      name: `guard: an allowed call through its hook, ${measured} times after ${warmUpRounds}`,
+      figures: toFigures(subjects, samples),
+    };
   } finally {
-    const ended = once(daemon, 'exit');
+    const ended = Promise.all([once(daemon, 'exit'), once(answering.child, 'exit')]);
     daemon.kill();
+    answering.child.kill();
     await ended;
     rmSync(home, { recursive: true, force: true });
   }
 }
 
+interface Sample {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
 interface Subject {
   readonly name: string;
+  /** The subject that does nothing but be started or asked. */
+  readonly over?: string;
+  /** For the 95th percentile. */
+  readonly goalMs?: number;
+  /** The CPU time of its processes so far. */
+  cpuMs(): number;
   /** The milliseconds that it took. */
   start(round: number): number | Promise<number>;
 }
-
-const byHttp = 'hook by HTTP';
 
 async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -84,6 +130,26 @@ async function findPort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+interface Answering {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+}
+
+const answers = `
+  const server = require('node:http').createServer((request, response) => {
+    response.setHeader('connection', 'close');
+    request.on('end', () => response.end()).resume();
+  });
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
+
+async function startAnswering(): Promise<Answering> {
+  const child = spawn(process.execPath, ['--eval', answers], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(child.stdout, 'data');
+  return { child, pid: child.pid ?? 0, port: Number(port) };
 }
 
 interface PostOptions {
@@ -117,25 +183,21 @@ async function startDaemon(program: string, home: string): Promise<ChildProcess>
   return daemon;
 }
 
-function toFigures(samples: ReadonlyMap<string, readonly number[]>): readonly Figure[] {
-  const [floor = []] = samples.values();
-  return [...samples].flatMap(([name, taken], index): readonly Figure[] => {
-    const p95 = at(taken, 0.95);
-    const times = [
-      { name: `${name}, p50`, value: round(at(taken, 0.5)), unit: 'ms' },
-      {
-        name: `${name}, p95`,
-        value: round(p95),
-        unit: 'ms',
-        ...(index === 0 || name.includes('without') ? {} : { goal: name.startsWith(byHttp) ? httpGoalMs : goalMs }),
-      },
-    ];
-    if (index === 0) return times;
-    const ratio = (share: number): number => round(at(taken, share) / at(floor, share));
+function toFigures(subjects: readonly Subject[], samples: ReadonlyMap<string, readonly Sample[]>): readonly Figure[] {
+  const p = (name: string, share: number): number => at(samples.get(name)?.map(({ ms }) => ms) ?? [], share);
+  return subjects.flatMap(({ name, over, goalMs: goal }): readonly Figure[] => {
+    const computed = (samples.get(name) ?? []).map(({ cpuMs }) => cpuMs);
+    const cpuMs = computed.reduce((sum, each) => sum + each, 0) / computed.length;
     return [
-      ...times,
-      { name: `${name}, p50 against Node.js`, value: ratio(0.5), unit: 'x' },
-      { name: `${name}, p95 against Node.js`, value: ratio(0.95), unit: 'x' },
+      { name: `${name}, p50`, value: round(p(name, 0.5)), unit: 'ms' },
+      { name: `${name}, p95`, value: round(p(name, 0.95)), unit: 'ms', ...(goal === undefined ? {} : { goal }) },
+      ...(Number.isNaN(cpuMs) ? [] : [{ name: `${name}, CPU time`, value: round(cpuMs), unit: 'ms' }]),
+      ...(over === undefined
+        ? []
+        : [
+            { name: `${name}, p50 over ${over}`, value: round(p(name, 0.5) - p(over, 0.5)), unit: 'ms' },
+            { name: `${name}, p95 over ${over}`, value: round(p(name, 0.95) - p(over, 0.95)), unit: 'ms' },
+          ]),
     ];
   });
 }

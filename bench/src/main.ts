@@ -1,4 +1,4 @@
-// npm run bench -- [NAME ...] [--json]
+// npm run bench -- [NAME ...] [--json] [--full]
 import { spawnSync } from 'node:child_process';
 import { arch, cpus, release, type as systemType, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,11 @@ for (const name of request.names) {
   console.error(`bench: measuring ${name} ...`);
   // Our own program: it prints a list of reports.
   const measured = JSON.parse(
-    run(process.execPath, [fileURLToPath(new URL('run-one.ts', import.meta.url)), name]),
+    run(process.execPath, [
+      fileURLToPath(new URL('run-one.ts', import.meta.url)),
+      name,
+      ...(request.full ? ['--full'] : []),
+    ]),
   ) as readonly Report[];
   reports.push(...measured);
   if (!request.json) for (const report of measured) console.log(`${formatReport(report)}\n`);

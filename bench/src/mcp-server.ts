@@ -1,9 +1,12 @@
-// `server`: a plain MCP server; `proxy`: one in front of it, with a log and policies. Each is a process of its own.
+// `server`: a plain MCP server; `proxy`: one in front of it, with a log and policies; `relay`: one that only passes calls on, by the SDK.
+// Each is a process of its own.
 import { fileURLToPath } from 'node:url';
 import { keepOpen, mcpTools, serveMcp } from '@holdfast/mcp';
 import { callBudget } from '@holdfast/policy';
 import { openSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
@@ -26,6 +29,18 @@ function serve(): void {
   });
 }
 
+async function passOn(): Promise<void> {
+  const client = new Client({ name: 'bench', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
+  const args = [fileURLToPath(import.meta.url), 'server'];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+  serveStdio(() => {
+    const server = new Server({ name: 'bench', version: '1.0.0' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/call', ({ params }) => client.callTool(params));
+    server.onclose = () => void client.close();
+    return server;
+  });
+}
+
 async function stand(): Promise<void> {
   const args = [fileURLToPath(import.meta.url), 'server'];
   const source = await mcpTools({ name: 'bench', command: process.execPath, args, era: 'legacy', dangerous: false });
@@ -37,4 +52,5 @@ async function stand(): Promise<void> {
 }
 
 if (role === 'server') serve();
+else if (role === 'relay') await passOn();
 else await stand();

@@ -11,6 +11,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { cpuMsOfProcess } from './cpu-time.ts';
 import type { Figure, FigureReport } from './report.ts';
 
 const program = fileURLToPath(new URL('mcp-server.ts', import.meta.url));
@@ -32,32 +33,45 @@ export async function measureMcp(): Promise<FigureReport> {
   }
 }
 
-async function connect(...args: readonly string[]): Promise<Client> {
-  const client = new Client({ name: 'bench', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, ...args] }));
-  return client;
+interface Connected {
+  readonly client: Client;
+  readonly pid: number;
 }
 
+async function connect(...args: readonly string[]): Promise<Connected> {
+  const client = new Client({ name: 'bench', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
+  const transport = new StdioClientTransport({ command: process.execPath, args: [program, ...args] });
+  await client.connect(transport);
+  return { client, pid: transport.pid ?? 0 };
+}
+
+/** By turns. CPU time of the asked process tells its cost from the load of the machine, a relay what the SDK and the pipes cost. */
 async function measureCalls(log: string): Promise<readonly Figure[]> {
-  const direct = await connect('server');
-  const proxied = await connect('proxy', log);
-  const samples = { direct: [] as number[], proxied: [] as number[] };
+  const subjects = [
+    { name: 'direct', ...(await connect('server')) },
+    { name: 'through a relay of the SDK', ...(await connect('relay')) },
+    { name: 'through the proxy', ...(await connect('proxy', log)) },
+  ].map((subject) => ({ ...subject, samples: [] as number[], cpuMs: 0 }));
   for (let round = 0; round < calls + warmUpCalls; round += 1) {
-    for (const [name, client] of [
-      ['direct', direct],
-      ['proxied', proxied],
-    ] as const) {
+    for (const subject of subjects) {
+      if (round === warmUpCalls) subject.cpuMs = cpuMsOfProcess(subject.pid);
       const startedAtMs = performance.now();
-      await client.callTool({ name: 'tool_7', arguments: { text: 'a' } });
-      if (round >= warmUpCalls) samples[name].push(performance.now() - startedAtMs);
+      await subject.client.callTool({ name: 'tool_7', arguments: { text: 'a' } });
+      if (round >= warmUpCalls) subject.samples.push(performance.now() - startedAtMs);
     }
   }
-  await Promise.all([direct.close(), proxied.close()]);
-  const [one, other] = [median(samples.direct), median(samples.proxied)];
+  for (const subject of subjects) subject.cpuMs = (cpuMsOfProcess(subject.pid) - subject.cpuMs) / calls;
+  await Promise.all(subjects.map(({ client }) => client.close()));
+  const [direct = Number.NaN, relayed = Number.NaN, proxied = Number.NaN] = subjects.map(({ samples }) =>
+    median(samples),
+  );
   return [
-    { name: 'direct, p50', value: round(one), unit: 'ms' },
-    { name: 'through the proxy, p50', value: round(other), unit: 'ms' },
-    { name: 'added by the proxy, p50', value: round(other - one), unit: 'ms', goal: 1 },
+    ...subjects.flatMap(({ name, samples, cpuMs }): readonly Figure[] => [
+      { name: `${name}, p50`, value: round(median(samples)), unit: 'ms' },
+      ...(Number.isNaN(cpuMs) ? [] : [{ name: `${name}, CPU time`, value: round(cpuMs), unit: 'ms' }]),
+    ]),
+    { name: 'added by the proxy, p50', value: round(proxied - direct), unit: 'ms', goal: 1 },
+    { name: 'of that by Holdfast, p50', value: round(proxied - relayed), unit: 'ms' },
   ];
 }
 
@@ -66,7 +80,7 @@ async function measureImport(): Promise<readonly Figure[]> {
   const imported: number[] = [];
   for (let round = 0; round < lists; round += 1) {
     let startedAtMs = performance.now();
-    const client = await connect('server');
+    const { client } = await connect('server');
     await client.listTools();
     listed.push(performance.now() - startedAtMs);
     await client.close();

@@ -3,7 +3,7 @@ import { measureAgentDojo } from './agentdojo/measure.ts';
 import { partMeasures } from './call-path/measure.ts';
 import { measureFacts } from './facts.ts';
 import { measureFrameworks } from './frameworks.ts';
-import { measureGuard } from './guard.ts';
+import { allGuardRounds, measureGuard } from './guard.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import { measureLoader } from './loader/measure.ts';
@@ -17,11 +17,14 @@ import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
 import { measureStores } from './stores/measure.ts';
 
+const [, , chosen = '', size] = process.argv;
+const isFull = size === '--full';
+
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
   ['facts', measureFacts],
   ['frameworks', measureFrameworks],
-  ['guard', measureGuard],
+  ['guard', () => measureGuard(isFull ? allGuardRounds : undefined)],
   ['mcp', measureMcp],
   ['render', measureRender],
   ['import', measureImport],
@@ -42,4 +45,4 @@ async function measure(name: string): Promise<readonly Report[]> {
   return [await measureOne()];
 }
 
-console.log(JSON.stringify(await measure(process.argv[2] ?? '')));
+console.log(JSON.stringify(await measure(chosen)));

@@ -116,8 +116,7 @@ export async function serveFixtures(): Promise<Listening> {
   const source = await mcpTools({ name: 'fixtures', transport: openFixtures, dangerous: false, inputs: 'declared' });
   const serving = serveMcp(source, { sessions: keepOpen(createSession()) });
   // The suite sends no token.
-  const open: typeof serving = {
-    stdio: serving.stdio.bind(serving),
+  const open: Parameters<typeof listenMcp>[0] = {
     close: serving.close.bind(serving),
     fetch: (request, access) => {
       const headers = new Headers(request.headers);

@@ -46,14 +46,28 @@ export function codingPolicies(
   const port = readHttpPlace(host)?.port;
   return [
     guardSelf({ paths, processes: [process.pid], ports: port === undefined ? [] : [port] }),
-    ...packPolicies(filesystemGuard),
-    ...packPolicies(shellGuard),
-    // Its other policy compares versions of files, which a guard does not have: agents do that themselves.
-    ...packPolicies(releaseOrder, { config: { checks: [...knownChecks, ...checks] } }).flatMap((policy) =>
-      policy.name === 'checks-first' ? namesRun(policy, agent) : [],
-    ),
+    ...readyPacks(checks).map((policy) => (policy.name === 'checks-first' ? namesRun(policy, agent) : policy)),
     ...policies,
   ];
+}
+
+let ready: { readonly checks: string; readonly policies: readonly Policy[] } | undefined;
+
+/** The policies keep no state, so a daemon creates them once: that takes longer than a decision. */
+function readyPacks(checks: readonly string[]): readonly Policy[] {
+  const key = JSON.stringify(checks);
+  if (ready?.checks !== key) {
+    const policies = [
+      ...packPolicies(filesystemGuard),
+      ...packPolicies(shellGuard),
+      // Its other policy compares versions of files, which a guard does not have: agents do that themselves.
+      ...packPolicies(releaseOrder, { config: { checks: [...knownChecks, ...checks] } }).filter(
+        ({ name }) => name === 'checks-first',
+      ),
+    ];
+    ready = { checks: key, policies };
+  }
+  return ready.policies;
 }
 
 /** Codex reports no exit code: the success of a command is known only from the command that runs it. */

@@ -51,7 +51,9 @@ export interface RunPlace {
  */
 export function withReportedRuns(guard: Guard, place: RunPlace): Guard {
   return {
-    before: (call) => guard.before({ workspace: place.workspace, ...call }),
+    // A folder that is reached by a link is the same one.
+    before: ({ cwd = place.cwd, ...call }) =>
+      guard.before({ workspace: place.workspace, ...call, cwd: resolveLinks(cwd) }),
     after: async (call, report) =>
       guard.after(call, report.ok === 'unknown' ? ((await findReport(call, report, place)) ?? report) : report),
     prompt: (request) => guard.prompt(request),

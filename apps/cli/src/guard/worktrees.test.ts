@@ -1,3 +1,4 @@
+import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allow, definePolicy, deny, upsert } from '@holdfast/core';
 import { createFacts } from '@holdfast/facts';
@@ -85,4 +86,26 @@ test('a change counts in the worktree in which its call began, wherever it ends'
   await run('main', 'npm test');
   await run('main', 'touch b.txt && cd ../linked', 'linked');
   expect(await decide('main', 'git push')).toBe('denied');
+});
+
+test('a workspace that is reached by a link is the same one', async () => {
+  await using folder = await createFolder(files);
+  const { decide, run } = open(folder);
+  await symlink(join(folder.path, 'main'), join(folder.path, 'alias'), 'junction');
+  await run('alias', 'npm test');
+  expect(await decide('main', 'git push')).toBe('allowed');
+  expect(await decide('alias', 'cat .env')).toBe('denied');
+});
+
+test('a folder that is renamed meanwhile: its calls are settled, its checks do not count under the new name', async () => {
+  await using folder = await createFolder(files);
+  const { decide, run } = open(folder);
+  await run('main', 'npm test');
+  await rename(join(folder.path, 'main'), join(folder.path, 'moved'));
+  // Its shell still stands in the folder that has the old name for the agent.
+  await run('main', 'ls', 'moved');
+  expect(await decide('moved', 'git push')).toBe('denied');
+  expect(await decide('main', 'cat .env')).toBe('denied');
+  await run('moved', 'npm test');
+  expect(await decide('moved', 'git push')).toBe('allowed');
 });

@@ -4,6 +4,11 @@ import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc
 /** A text in a file of settings, or a list of texts: where it stands. */
 export type Place = Pick<Node, 'offset' | 'length' | 'value' | 'children' | 'type'>;
 
+export interface Setting {
+  readonly key: Place;
+  readonly value: Place;
+}
+
 /** A server that is started as a program. */
 export interface StartedServer {
   readonly kind: 'started';
@@ -17,6 +22,8 @@ export interface StartedServer {
   readonly bareArgs: string;
   /** The keys that differ for a server at an address. */
   readonly keys: { readonly command: Place | undefined; readonly env: Place | undefined };
+  /** Codex's list of variables of its own that the program gets. */
+  readonly variables?: Setting | undefined;
   readonly type: Place | undefined;
   /** Names of the variables that its client sets for it. */
   readonly environment: readonly string[];
@@ -32,6 +39,8 @@ export interface RemoteServer {
     readonly url: Place;
     readonly headers: { readonly key: Place; readonly names: readonly string[] } | undefined;
     readonly type: Place | undefined;
+    /** Codex's name of a variable of its own that has a token. */
+    readonly bearer?: Setting | undefined;
     /** How a program is written in place of the address: a text and a list behind it, which `bareArgs` begins, or one list. */
     readonly bareArgs: string | undefined;
   };
@@ -42,19 +51,15 @@ export type FoundServer = StartedServer | RemoteServer;
 /** Claude Code and most others, VS Code, opencode, and the projects of Claude Code's own file. */
 const places: readonly (readonly string[])[] = [['mcpServers'], ['servers'], ['mcp'], ['mcp', 'servers']];
 
-/**
- * The servers in settings that are JSON with comments. `needsType`: a `url` is reached only where it says that it speaks HTTP.
- *
- * @throws HoldfastError `mcp.settings.invalid`.
- */
-export function findServers(text: string, { needsType }: { readonly needsType: boolean }): readonly FoundServer[] {
+/** The servers in settings that are JSON with comments. @throws HoldfastError `mcp.settings.invalid`. */
+export function findServers(text: string): readonly FoundServer[] {
   const tree = parse(text);
   const projects = membersOf(findNodeAtLocation(tree, ['projects']));
   const lists = [
     ...places.map((path) => findNodeAtLocation(tree, [...path])),
     ...projects.map(({ node }) => findNodeAtLocation(node, ['mcpServers'])),
   ];
-  return lists.flatMap(membersOf).flatMap(({ name, node }) => toServer(name, node, needsType) ?? []);
+  return lists.flatMap(membersOf).flatMap(({ name, node }) => toServer(name, node) ?? []);
 }
 
 function parse(text: string): Node {
@@ -74,14 +79,14 @@ function membersOf(node: Node | undefined): readonly { readonly name: string; re
   );
 }
 
-function toServer(name: string, node: Node, needsType: boolean): FoundServer | undefined {
+function toServer(name: string, node: Node): FoundServer | undefined {
   const at = (key: string): Node | undefined => findNodeAtLocation(node, [key]);
   const command = at('command');
   const args = at('args');
   const type = at('type');
   if (command === undefined) {
     const hasAddress = ['url', 'httpUrl'].some((key) => at(key) !== undefined);
-    return hasAddress ? toRemote(name, node, needsType) : undefined;
+    return hasAddress ? toRemote(name, node) : undefined;
   }
   const words = command.type === 'array' ? (command.children ?? []) : [command, ...(args?.children ?? [])];
   // Not a command that could be started: it is left alone.
@@ -99,7 +104,7 @@ function namesOf(node: Node | undefined): readonly string[] {
   return node?.type === 'object' ? (node.children ?? []).map(({ children: [key] = [] }) => String(key?.value)) : [];
 }
 
-function toRemote(name: string, node: Node, needsType: boolean): RemoteServer {
+function toRemote(name: string, node: Node): RemoteServer {
   const at = (key: string): Node | undefined => findNodeAtLocation(node, [key]);
   const [headers, type] = [at('headers'), at('type')];
   const url = at('url') ?? at('httpUrl');
@@ -108,8 +113,11 @@ function toRemote(name: string, node: Node, needsType: boolean): RemoteServer {
   const canMove =
     names.every((one) => /^[A-Za-z0-9-]+$/.test(one)) &&
     (headers?.children ?? []).every(({ children }) => children?.[1]?.type === 'string');
-  const isHttp = key?.value === 'httpUrl' || !needsType;
-  const isPlain = type === undefined ? isHttp : type.value === 'http' || type.value === 'remote';
+  // Clients try HTTP first where an entry has no type, and fall back to server-sent events: an address that is named after those is left alone.
+  const isPlain =
+    type === undefined
+      ? key?.value === 'httpUrl' || !/\/sse\/?(?:[?#]|$)/.test(String(url?.value))
+      : type.value === 'http' || type.value === 'remote';
   // Its environment would be that of a program, and other kinds of addresses are other protocols.
   const cannot =
     at('env') !== undefined || (at('url') !== undefined && at('httpUrl') !== undefined) || !isPlain || !canMove;

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
-import type { FoundServer, Place } from './find-servers.ts';
+import type { FoundServer, Place, Setting } from './find-servers.ts';
 
 /** A key below `mcp_servers`, with its value. */
 interface Entry {
@@ -59,17 +59,23 @@ function toServer(
   if (command === undefined) return toRemote(name, find, inside);
   const [first, list] = [toPlace(command.node.value), args === undefined ? undefined : toPlace(args.node.value)];
   const words = [first, ...(list?.children ?? [])];
-  if (words.some(({ type }) => type !== 'string') || (list !== undefined && list.type !== 'array')) {
+  const variables = toSetting(find('env_vars'));
+  const passed = variables?.value.children ?? [];
+  if ([...words, ...passed].some(({ type }) => type !== 'string') || (list !== undefined && list.type !== 'array')) {
     return { kind: 'remote', name };
   }
   const env = find('env');
   const keys = { command: keyOf(command), env: env === undefined ? undefined : keyOf(env) };
-  const environment = inside('env').map(({ path }) => String(path[3]));
+  const environment = [...inside('env').map(({ path }) => path[3]), ...passed.map(({ value }) => value)].map(String);
   const bareArgs = toBareArgs(command);
-  return { kind: 'started', name, command: first, args: list, words, bareArgs, keys, type: undefined, environment };
+  const type = undefined;
+  return { kind: 'started', name, command: first, args: list, words, bareArgs, keys, variables, type, environment };
 }
 
-/** Codex reads a token and headers from variables of its own, which a program of its does not get: such a server is left alone. */
+/**
+ * Codex hands a variable of its own to a program under the same name, so that a token moves. Headers from variables of other names do not:
+ * such a server is left alone.
+ */
 function toRemote(
   name: string,
   find: (key: string) => Entry | undefined,
@@ -83,14 +89,21 @@ function toRemote(
   const canMove =
     (headers !== undefined || given.length === 0) &&
     given.every(({ path, node }) => /^[A-Za-z0-9-]+$/.test(String(path[3])) && toPlace(node.value).type === 'string');
-  const isOther = ['bearer_token_env_var', 'env_http_headers', 'env'].some(
+  const bearer = toSetting(find('bearer_token_env_var'));
+  const isToken = bearer === undefined || /^\w+$/.test(String(bearer.value.value));
+  const isOther = ['env_http_headers', 'env', 'env_vars'].some(
     (key) => find(key) !== undefined || inside(key).length > 0,
   );
-  if (place.type !== 'string' || !canMove || isOther) return { kind: 'remote', name };
+  if (place.type !== 'string' || !canMove || !isToken || isOther) return { kind: 'remote', name };
   const names = given.map(({ path }) => String(path[3]));
   const moved = headers === undefined ? undefined : { key: keyOf(headers), names };
   const bareArgs = toBareArgs(url);
-  return { kind: 'remote', name, reached: { key: keyOf(url), url: place, headers: moved, type: undefined, bareArgs } };
+  const reached = { key: keyOf(url), url: place, headers: moved, type: undefined, bearer, bareArgs };
+  return { kind: 'remote', name, reached };
+}
+
+function toSetting(entry: Entry | undefined): Setting | undefined {
+  return entry === undefined ? undefined : { key: keyOf(entry), value: toPlace(entry.node.value) };
 }
 
 /** Two spaces, as no person writes it. */

@@ -7,6 +7,7 @@ import type { McpPackage } from './load.ts';
 import { openServer } from './open-server.ts';
 import { resolvePackage, startPinned } from './packages.ts';
 import { readPinned, type ServerEntry, toPortable } from './pins.ts';
+import { findStartedFile } from './started-file.ts';
 
 /** A server beside its pin. */
 export interface LookedAt {
@@ -25,8 +26,11 @@ export interface LookedAt {
 export async function lookAtServer(entry: ServerEntry, mcp: McpPackage, host: Host): Promise<LookedAt> {
   const before = readPinned(entry, mcp, host);
   const locked = await resolvePackage(entry.start, host);
+  const shown = toPortable(entry, host);
+  // Before it runs, since it could write itself anew.
+  const file = findStartedFile(entry.start, shown, host);
   const opened = await openServer({ ...entry, start: startPinned(entry.start, locked) }, mcp, {}, host);
-  const now = mcp.toServerPin(toPortable(entry, host), opened, locked);
+  const now = mcp.toServerPin(shown, opened, { package: locked, file });
   await opened.close();
   const changes = before === undefined ? [] : mcp.findDrift(before, now);
   const state = before === undefined ? 'new' : changes.length === 0 ? 'same' : 'changed';
@@ -43,9 +47,10 @@ export function formatLook({ state, before, now }: LookedAt, colors: Colors): re
 
 function describeUnchecked(pin: McpServerPin): string {
   const place = 'url' in pin ? pin.url : [pin.command, ...pin.args].join(' ');
+  const files = pin.file === undefined ? 'how it is started' : `the file \`${pin.file.path}\``;
   const held =
     pin.package?.integrity !== undefined
       ? 'the files of its package and what it says of itself, not what it does'
-      : 'how it is started and what it says of itself, not its files and what it does';
+      : `${files} and what it says of itself, not its ${pin.file === undefined ? '' : 'other '}files and what it does`;
   return toPrintable(`A pin of \`${place.slice(0, 200)}\` holds ${held}.`);
 }

@@ -1,7 +1,7 @@
 import type { FirstClient, McpEvent, McpPins, McpTools, McpToolsOptions } from '@holdfast/mcp';
-import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toServerEnvironment } from './environment.ts';
+import { readHeaders } from './headers.ts';
 import type { McpPackage } from './load.ts';
 import type { ServerEntry } from './pins.ts';
 
@@ -45,14 +45,4 @@ export async function openServer(
     ...(pins === undefined ? {} : { pins }),
   };
   return mcpTools(options);
-}
-
-function readHeaders(names: readonly string[], { environment }: Host): Record<string, string> {
-  return Object.fromEntries(
-    names.map((name) => {
-      const value = environment[name];
-      if (value !== undefined) return [name, value];
-      throw usageError('header_missing', `\`--header ${name}\` needs the header's value in the variable \`${name}\`.`);
-    }),
-  );
 }

@@ -97,16 +97,16 @@ test('an address is reached by our program; headers become its environment, vari
   expect(JSON.parse(unwrapServers(formatted).text)).toEqual(JSON.parse(settings['.cursor/mcp.json']));
 });
 
-test.each<{ text: string; format?: SettingsFormat }>([
+test.each([
   { text: '{ "mcpServers": { "a": { "url": "https://a", "type": "sse" } } }' },
+  { text: '{ "mcpServers": { "a": { "url": "https://a/sse" } } }' },
+  { text: '{ "mcpServers": { "a": { "url": "https://a/sse/?key=b" } } }' },
   { text: '{ "mcpServers": { "a": { "url": "https://a", "env": {} } } }' },
   { text: '{ "mcpServers": { "a": { "url": "https://a", "headers": { "a b": "c" } } } }' },
   { text: '{ "mcpServers": { "a": { "url": "https://a", "headers": { "a": 1 } } } }' },
   { text: '{ "mcpServers": { "a": { "url": 7 } } }' },
-  // Events sent by the server alone.
-  { text: '{ "mcpServers": { "a": { "url": "https://a" } } }', format: 'gemini' },
-])('an address that is not reached is left alone: $text', ({ text, format = 'json' }) => {
-  expect(wrapServers(text, program, { format, user: false })).toEqual({
+])('an address that is not reached is left alone: $text', ({ text }) => {
+  expect(wrapServers(text, program, json)).toEqual({
     text,
     entries: [{ name: 'a', state: 'remote' }],
   });
@@ -117,15 +117,21 @@ const reach = (more: string): string => `"/opt/holdfast/bin.js", "mcp", "wrap", 
 test.each<{ what: string; text: string; format: SettingsFormat; wrapped: string }>([
   {
     what: "Gemini's httpUrl",
-    format: 'gemini',
+    format: 'json',
     text: '{ "mcpServers": { "a": { "httpUrl": "https://a", "headers": { "X-Key": "$KEY" }, "timeout": 5 } } }',
     wrapped: `{ "mcpServers": { "a": { "command": "/usr/bin/node",  "args": [${reach('"--url", "https://a", "--name", "a", "--header", "X-Key"')}], "env": { "X-Key": "$KEY" }, "timeout": 5 } } }`,
   },
   {
     what: "Gemini's url with a type",
-    format: 'gemini',
+    format: 'json',
     text: '{ "mcpServers": { "a": { "url": "https://a", "type": "http" } } }',
     wrapped: `{ "mcpServers": { "a": { "command": "/usr/bin/node",  "args": [${reach('"--name", "a", "--url", "https://a"')}], "type": "stdio" } } }`,
+  },
+  {
+    what: "Gemini's url, which is tried by HTTP first",
+    format: 'json',
+    text: '{ "mcpServers": { "a": { "url": "https://a/mcp" } } }',
+    wrapped: `{ "mcpServers": { "a": { "command": "/usr/bin/node",  "args": [${reach('"--name", "a", "--url", "https://a/mcp"')}] } } }`,
   },
   {
     what: "opencode's remote",
@@ -138,6 +144,12 @@ test.each<{ what: string; text: string; format: SettingsFormat; wrapped: string 
     format: 'toml',
     text: '[mcp_servers.a]\nurl = \'https://a\' # why\nhttp_headers = { X-Key = "v" }\nenabled = true\n',
     wrapped: `[mcp_servers.a]\ncommand = "/usr/bin/node"\nargs  = [${reach('"--name", "a", "--header", "X-Key", "--url", \'https://a\'')}] # why\nenv = { X-Key = "v" }\nenabled = true\n`,
+  },
+  {
+    what: "Codex's url with a token of a variable",
+    format: 'toml',
+    text: '[mcp_servers.a]\nurl = "https://a"\nbearer_token_env_var = \'TOKEN\' # mine\n',
+    wrapped: `[mcp_servers.a]\ncommand = "/usr/bin/node"\nargs  = [${reach('"--name", "a", "--bearer", "TOKEN", "--url", "https://a"')}]\nenv_vars = ['TOKEN'] # mine\n`,
   },
   {
     what: "Codex's url in one line",
@@ -163,7 +175,8 @@ test.each<{ what: string; text: string; format: SettingsFormat; wrapped: string 
 });
 
 test.each([
-  'bearer_token_env_var = "TOKEN"',
+  'bearer_token_env_var = "TO KEN"',
+  'bearer_token_env_var = "TOKEN"\nenv_vars = ["OTHER"]',
   'env_http_headers = { X-Key = "KEY" }',
   'http_headers = { "a b" = "v" }',
   'http_headers = { X-Key = 1 }',
@@ -184,6 +197,18 @@ test("the user's own servers say so, and every server says which variables its c
   const codexWrapped = wrapServers(codexText, program, toml).text;
   expect(codexWrapped).toContain('"--env", "TOKEN", "--", "x"');
   expect(unwrapServers(codexWrapped, 'toml').text).toBe(codexText);
+});
+
+test('a program of Codex keeps the variables that Codex hands on; a list that a person has changed stays', () => {
+  const text = '[mcp_servers.a]\ncommand = "x"\nenv_vars = ["TOKEN"]\n';
+  const { text: wrapped } = wrapServers(text, program, toml);
+  expect(wrapped).toContain('"--env", "TOKEN", "--", "x"');
+  expect(unwrapServers(wrapped, 'toml').text).toBe(text);
+  const far = wrapServers('[mcp_servers.a]\nurl = "https://a"\nbearer_token_env_var = "T"\n', program, toml).text;
+  const changed = far.replace('["T"]', '["T", "U"]');
+  expect(unwrapServers(changed, 'toml').text).toBe(changed);
+  const odd = '[mcp_servers.a]\ncommand = "x"\nenv_vars = [{ name = "TOKEN" }]\n';
+  expect(wrapServers(odd, program, toml)).toEqual({ text: odd, entries: [{ name: 'a', state: 'remote' }] });
 });
 
 test("a server's own `--url` is not taken for ours", () => {

@@ -12,8 +12,7 @@ export interface EditedSettings {
   readonly entries: readonly SettingsEntry[];
 }
 
-/** `gemini`: JSON in which `mcp wrap` cannot reach a `url` without a type. */
-export type SettingsFormat = 'json' | 'gemini' | 'toml';
+export type SettingsFormat = 'json' | 'toml';
 
 interface Edit {
   readonly from: number;
@@ -93,9 +92,7 @@ function editServers(
 ): EditedSettings {
   const entries: SettingsEntry[] = [];
   const edits: Edit[] = [];
-  for (const server of format === 'toml'
-    ? findTomlServers(text)
-    : findServers(text, { needsType: format === 'gemini' })) {
+  for (const server of format === 'toml' ? findTomlServers(text) : findServers(text)) {
     const made = edit(server);
     const { name, kind } = server;
     entries.push({ name, state: made !== undefined ? 'changed' : kind === 'remote' ? 'remote' : 'unchanged' });
@@ -170,8 +167,9 @@ function reachAddress(
   { head, wrap, named, format }: ReachWords,
 ): readonly Edit[] | undefined {
   if (reached === undefined) return undefined;
-  const { key, url, headers, type, bareArgs } = reached;
-  const flags = (headers?.names ?? []).flatMap((name) => ['--header', name]);
+  const { key, url, headers, type, bearer, bareArgs } = reached;
+  const token = bearer === undefined ? [] : ['--bearer', String(bearer.value.value)];
+  const flags = [...(headers?.names ?? []).flatMap((name) => ['--header', name]), ...token];
   const quote = (words: readonly string[]): readonly string[] => words.map((word) => JSON.stringify(word));
   const place = [JSON.stringify('--url'), rawOf(text, url)];
   const words =
@@ -187,19 +185,27 @@ function reachAddress(
     { ...rangeOf(url), text: isOneList ? `[${first}, ${list}]` : `${first}${bareArgs}${list}]` },
     ...(headers === undefined ? [] : [{ ...rangeOf(headers.key), text: put(isOneList ? 'environment' : 'env') }]),
     ...(type === undefined ? [] : [{ ...rangeOf(type), text: put(isOneList ? 'local' : 'stdio') }]),
+    ...(bearer === undefined
+      ? []
+      : [
+          { ...rangeOf(bearer.key), text: put('env_vars') },
+          { ...rangeOf(bearer.value), text: `[${rawOf(text, bearer.value)}]` },
+        ]),
   ];
 }
 
 function restoreAddress(
   text: string,
-  { command, args, words, keys, type, bareArgs }: StartedServer,
+  { command, args, words, keys, variables, type, bareArgs }: StartedServer,
   { url, isHttpUrl, format }: { readonly url: Place; readonly isHttpUrl: boolean; readonly format: SettingsFormat },
 ): readonly Edit[] {
   const isOneList = command.type === 'array';
   const between = args === undefined ? '' : text.slice(rangeOf(command).to, args.offset + 1);
   const isOurs = isOneList || spacesOut(between) === spacesOut(bareArgs);
-  // A list that a person has moved is theirs.
-  if (!isOurs || keys.command === undefined) return [];
+  const [variable, ...more] = variables?.value.children ?? [];
+  const hasBearer = words.some(({ value }) => value === '--bearer');
+  // A list that a person has changed is theirs.
+  if (!isOurs || keys.command === undefined || (hasBearer && (variable === undefined || more.length > 0))) return [];
   const hasHeaders = words.some(({ value }) => value === '--header') && keys.env !== undefined;
   const put = (name: string): string => (format === 'toml' ? name : JSON.stringify(name));
   const { to } = rangeOf(args ?? command);
@@ -210,6 +216,12 @@ function restoreAddress(
       ? [{ ...rangeOf(keys.env), text: put(format === 'toml' ? 'http_headers' : 'headers') }]
       : []),
     ...(type === undefined ? [] : [{ ...rangeOf(type), text: put(isOneList ? 'remote' : 'http') }]),
+    ...(!hasBearer || variables === undefined || variable === undefined
+      ? []
+      : [
+          { ...rangeOf(variables.key), text: put('bearer_token_env_var') },
+          { ...rangeOf(variables.value), text: rawOf(text, variable) },
+        ]),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Host } from '../terminal/host.ts';
@@ -22,10 +22,11 @@ export function guardFolder({ environment, directory }: GuardHost): string {
 }
 
 export function resolveLinks(path: string): string {
+  // A folder that is gone: the path as it is named is all there is to judge. Hooks look at many that are, and an exception is slow.
+  if (!existsSync(path)) return resolve(path);
   try {
     return realpathSync(path);
   } catch {
-    // A folder that is gone: the path as it is named is all there is to judge.
     return resolve(path);
   }
 }

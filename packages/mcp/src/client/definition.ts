@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@holdfast/core';
-import { isPlainObject, sha256, toCanonicalJson } from '@holdfast/core/internal';
+import { isPlainObject, toCanonicalJson } from '@holdfast/core/internal';
 
 /** A tool, resource or prompt as its server lists it. */
 export interface McpDefinition {
@@ -14,7 +15,7 @@ export interface McpDefinition {
 /** `id`: the key of its name. */
 export function toDefinition(listed: JsonObject, id = 'name'): McpDefinition | undefined {
   const name = listed[id];
-  return typeof name === 'string' ? { name, listed, digest: sha256(toCanonicalJson(listed)) } : undefined;
+  return typeof name === 'string' ? { name, listed, digest: hash('sha256', toCanonicalJson(listed)) } : undefined;
 }
 
 /** The annotations of a tool. They are hints of the server, which may be wrong or lie. */

@@ -52,8 +52,11 @@ export interface McpTools extends AsyncDisposable {
   readonly pins: McpPins;
   /** The server's words behind the pins. Resources and prompts are missing if it does not list them. */
   readonly seen: McpSeen;
-  /** Asks the server for its tools again. Calls of a tool whose definition has changed since fail as `mcp.changed`. */
-  refresh(): Promise<void>;
+  /**
+   * Asks the server for its tools again. Calls of a tool whose definition has changed since fail as `mcp.changed`. `pins`: hold from now on,
+   * after a person has accepted a change.
+   */
+  refresh(pins?: McpPins): Promise<void>;
   /** Calls `listener` after `tools` has changed. */
   onChange(listener: () => void): () => void;
   /** Sends a request of the protocol as it is, past policies and log. For listing only; what differs from the pins is left out. @throws HoldfastError `mcp.*`. */

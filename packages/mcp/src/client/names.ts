@@ -1,4 +1,5 @@
-import { findToolNameProblem, sha256 } from '@holdfast/core/internal';
+import { hash } from 'node:crypto';
+import { findToolNameProblem } from '@holdfast/core/internal';
 
 const longestName = 64;
 const digestLength = 8;
@@ -15,7 +16,7 @@ export function toToolName(server: string, name: string): string | undefined {
   const short =
     plain.length <= longestName
       ? plain
-      : `${plain.slice(0, longestName - digestLength - 1)}-${sha256(name).slice(0, digestLength)}`;
+      : `${plain.slice(0, longestName - digestLength - 1)}-${hash('sha256', name).slice(0, digestLength)}`;
   return findToolNameProblem(short) === undefined ? short : undefined;
 }
 

@@ -50,6 +50,20 @@ test.each([
   expect(namesOf(await open(server, drifted.pins))).toEqual(['test_a', 'test_b']);
 });
 
+test('pins that a person has accepted hold for the open connection', async () => {
+  const server = createTestServer([a]);
+  const { pins } = await open(server);
+  server.tools = [a, b];
+  const drifted = await open(server, pins);
+  const heard: unknown[] = [];
+  drifted.onChange(() => heard.push(namesOf(drifted)));
+  await drifted.refresh(drifted.pins);
+  expect(heard).toEqual([['test_a', 'test_b']]);
+  expect(drifted.withheld).toEqual([]);
+  await drifted.refresh(pins);
+  expect(namesOf(drifted)).toEqual(['test_a']);
+});
+
 test('a new tool is withheld, and a tool that is gone is missed by nobody', async () => {
   const server = createTestServer([a]);
   const { pins } = await open(server);

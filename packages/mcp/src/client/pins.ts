@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { JsonObject } from '@holdfast/core';
-import { isPlainObject, sha256 } from '@holdfast/core/internal';
+import { isPlainObject } from '@holdfast/core/internal';
 import { type McpDefinition, toDefinition } from './definition.ts';
 import { type ContentKind, contentKinds, type Listed, type ListedKind, lists } from './lists.ts';
 
@@ -37,7 +38,7 @@ export function toPins(seen: McpSeen): McpPins {
         .map(({ name, digest }) => [name, digest]),
     );
   return {
-    instructions: seen.instructions === null ? null : sha256(seen.instructions),
+    instructions: seen.instructions === null ? null : hash('sha256', seen.instructions),
     tools: digest('tools'),
     resources: digest('resources'),
     templates: digest('templates'),
@@ -71,7 +72,7 @@ export function isUnseen(kind: ListedKind, { name, digest }: McpDefinition, pins
 }
 
 export function hasUnseenInstructions(instructions: string | undefined, pins: McpPins | undefined): boolean {
-  return pins !== undefined && instructions !== undefined && sha256(instructions) !== pins.instructions;
+  return pins !== undefined && instructions !== undefined && hash('sha256', instructions) !== pins.instructions;
 }
 
 /** Which resources and prompts of a server a person has not seen. */

@@ -99,8 +99,11 @@ test('of another server than the pinned one, by name or version, nothing is offe
   const open = (pins?: McpServerPin) =>
     mcpTools({ name: 'docs', transport, era: 'legacy', ...(pins === undefined ? {} : { pins: pinsOf(pins) }) });
   await using first = await open();
-  const pinned = toServerPin({ url: address.url, headers: [] }, first);
+  const pinned = toServerPin({ url: address.url, headers: [] }, first, { file: { path: 'a.mjs', sha256: 'a' } });
   expect(readServerPin(JSON.parse(JSON.stringify(pinned)))).toEqual(pinned);
+  expect(readServerPin({ ...pinned, file: { path: 'a.mjs' } })).toBeUndefined();
+  const otherFile = { ...pinned, file: { path: 'a.mjs', sha256: 'b' } };
+  expect(findDrift(pinned, otherFile)).toMatchObject([{ kind: 'file', name: 'a.mjs', change: 'changed' }]);
   await using same = await open(pinned);
   expect(same).toMatchObject({ withheld: [], server: { instructions: 'Be kind.' } });
   await using other = await open({ ...pinned, server: { ...pinned.server, version: '1.2.2' } });

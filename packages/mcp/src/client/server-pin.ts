@@ -22,20 +22,23 @@ export type McpStart =
 export type McpServerPin = McpStart & {
   /** The package that a package manager starts. Without `integrity` only its version is held. */
   readonly package?: { readonly name: string; readonly version: string; readonly integrity?: string };
+  /** The script or program that it is started from, by its word in the command. */
+  readonly file?: { readonly path: string; readonly sha256: string };
   /** As it calls itself. */
   readonly server: { readonly name: string; readonly version: string };
   /** Its words. Their digests are what is compared. */
   readonly seen: McpSeen;
 };
 
-/** The pin of a server as it is now. */
+/** The pin of a server as it is now, with what is known of the files that it is started from. */
 export function toServerPin(
   start: McpStart,
   { server, seen }: Pick<McpTools, 'server' | 'seen'>,
-  locked?: McpServerPin['package'],
+  { package: locked, file }: { readonly [Key in 'package' | 'file']?: McpServerPin[Key] | undefined } = {},
 ): McpServerPin {
   const { name, version } = server.info;
-  return { ...start, ...(locked === undefined ? {} : { package: locked }), server: { name, version }, seen };
+  const from = { ...(locked === undefined ? {} : { package: locked }), ...(file === undefined ? {} : { file }) };
+  return { ...start, ...from, server: { name, version }, seen };
 }
 
 /** The pins to which `mcpTools` holds the server. */
@@ -50,7 +53,7 @@ export function startsOtherwise(pinned: McpServerPin, now: McpStart): boolean {
 
 /** One difference between a pinned server and the server now. Its texts are the server's: show them as untrusted. */
 export interface McpDrift {
-  readonly kind: 'start' | 'package' | 'server' | 'instructions' | ListedKind;
+  readonly kind: 'start' | 'package' | 'file' | 'server' | 'instructions' | ListedKind;
   readonly name: string;
   readonly change: 'added' | 'removed' | 'changed';
   readonly before?: Json;
@@ -64,6 +67,7 @@ export function findDrift(pinned: McpServerPin, now: McpServerPin): readonly Mcp
   return [
     ...compare('start', 'start', toStart(pinned), toStart(now)),
     ...compare('package', 'package', pinned.package, now.package),
+    ...compare('file', now.file?.path ?? 'file', pinned.file, now.file),
     ...compare('server', 'server', pinned.server, now.server),
     ...compare(
       'instructions',
@@ -98,12 +102,13 @@ function byName(kind: ListedKind, seen: McpSeen): ReadonlyMap<string, JsonObject
 /** Reads a pin from a lock; `undefined` if it is none. */
 export function readServerPin(value: unknown): McpServerPin | undefined {
   if (!isPlainObject(value)) return undefined;
-  const { command, args, environment, url, headers, package: locked, server, seen } = value;
+  const { command, args, environment, url, headers, package: locked, file, server, seen } = value;
   const isProgram = typeof command === 'string' && areTexts(args) && areTexts(environment) && url === undefined;
   const isAddress = typeof url === 'string' && areTexts(headers) && command === undefined;
   const holds =
     (isProgram || isAddress) &&
     (locked === undefined || hasTexts(locked, ['name', 'version'])) &&
+    (file === undefined || hasTexts(file, ['path', 'sha256'])) &&
     hasTexts(server, ['name', 'version']) &&
     isSeen(seen);
   return holds ? (value as unknown as McpServerPin) : undefined;

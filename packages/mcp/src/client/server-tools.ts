@@ -47,12 +47,15 @@ export class ServerTools implements McpTools {
   withheld: readonly Tool[] = [];
   seen: McpSeen = toSeen(undefined, nothing);
   #unseen = new UnseenContent(nothing, undefined);
+  /** The pins that a person has accepted, of the server that they have seen. */
+  #accepted: McpPins | undefined;
   /** The pins that hold for the server that was found last. */
   #pins: McpPins | undefined;
 
   constructor(options: McpToolsOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#accepted = options.pins;
     const secrets = new Secrets();
     this.#connection = new Connection({
       secrets,
@@ -81,7 +84,8 @@ export class ServerTools implements McpTools {
     return this.#server ?? { info: { name: this.name, version: '' }, capabilities: {} };
   }
 
-  async refresh(): Promise<void> {
+  async refresh(pins?: McpPins): Promise<void> {
+    this.#accepted = pins ?? this.#accepted;
     // Its error goes to the caller that began it.
     const running = this.#refreshing?.catch(() => undefined);
     const refreshing = (running ?? Promise.resolve()).then(() => this.#list());
@@ -123,7 +127,7 @@ export class ServerTools implements McpTools {
     const found = await this.#connection.open();
     const before = JSON.stringify([this.pins, this.#pins]);
     const { instructions, ...unsaid } = found;
-    this.#pins = toHolding(this.#options.pins, found.info);
+    this.#pins = toHolding(this.#accepted, found.info);
     const isUnsaid = hasUnseenInstructions(instructions, this.#pins);
     this.#server = isUnsaid ? unsaid : found;
     const { opened } = this.#connection;

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '@holdfast/core';
 import { toCanonicalJson } from '@holdfast/core/internal';
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { Elicit, Elicitation, ElicitationAnswer } from '../client/elicit.ts';
 import { type ClientCall, canElicit } from './client-call.ts';
 import { askForServer, readServerAnswer } from './question.ts';
+import { newRequestState } from './request-state.ts';
 
 type Answer = CallToolResult | InputRequiredResult;
 
@@ -53,7 +53,7 @@ export class AskedCalls {
   async #hear(running: RunningCall, call: ClientCall): Promise<Answer> {
     const next = await running.next(call.signal);
     if (next.type === 'ended') return next.answer;
-    const state = randomBytes(16).toString('hex');
+    const state = newRequestState();
     this.#asked.set(state, { call, running, question: next.question });
     return askForServer(next.question.asked, state);
   }

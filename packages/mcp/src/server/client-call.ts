@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { JsonObject } from '@holdfast/core';
-import { sha256, toCanonicalJson } from '@holdfast/core/internal';
+import { toCanonicalJson } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
 import {
@@ -44,7 +45,7 @@ export function toClient(
 
 /** The log keeps no state that could be used: the id of the call is its digest. */
 export function toCallId(state: string): string {
-  return `mcp-${sha256(state).slice(0, 32)}`;
+  return `mcp-${hash('sha256', state).slice(0, 32)}`;
 }
 
 export function isEqualCall(

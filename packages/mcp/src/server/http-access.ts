@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import { sha256 } from '@holdfast/core/internal';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { hostHeaderValidationResponse, originValidationResponse } from '@modelcontextprotocol/server';
 
 /** Which HTTP requests are let in. */
@@ -27,10 +26,10 @@ export function toPrincipal(request: Request, { tokens, hosts, origins = [] }: H
 
 /** Compares with each token in constant time. */
 function findPrincipal(token: string, tokens: ReadonlyMap<string, string>): string | undefined {
-  const given = Buffer.from(sha256(token));
+  const given = Buffer.from(hash('sha256', token));
   let found: string | undefined;
   for (const [known, principal] of tokens) {
-    if (timingSafeEqual(given, Buffer.from(sha256(known)))) found = principal;
+    if (timingSafeEqual(given, Buffer.from(hash('sha256', known)))) found = principal;
   }
   return found;
 }

@@ -159,7 +159,6 @@ test('a call ends when its client goes', async () => {
 test('a server that fails answers 500 with the reason, and 500 is not the end of it', async () => {
   let fails = true;
   const serving = {
-    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
     fetch: async () => {
       if (fails) throw new Error('The disk is full.');
       return new Response('fine');
@@ -180,7 +179,6 @@ test('an answer that breaks off in the middle ends the connection', async () => 
     pull: (controller) => controller.error(new Error('gone')),
   });
   const serving = {
-    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
     fetch: async () => new Response(body),
     close: async () => undefined,
   };
@@ -193,7 +191,6 @@ test('an answer that breaks off in the middle ends the connection', async () => 
 test('closing does not wait for clients that keep their connection', async () => {
   const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('open')) });
   const serving = {
-    stdio: () => ({ closed: Promise.resolve(), close: async () => undefined }),
     fetch: async () => new Response(body),
     close: async () => undefined,
   };

@@ -24,7 +24,10 @@ export interface Listening {
 const hosts: readonly string[] = ['127.0.0.1', 'localhost'];
 
 /** Serves HTTP on this machine alone, at `/mcp`. @throws HoldfastError `mcp.unreachable`. */
-export async function listenMcp(serving: McpServing, { port = 0, tokens, origins }: ListenOptions): Promise<Listening> {
+export async function listenMcp(
+  serving: Pick<McpServing, 'fetch' | 'close'>,
+  { port = 0, tokens, origins }: ListenOptions,
+): Promise<Listening> {
   const access: HttpAccess = { tokens, hosts, ...(origins === undefined ? {} : { origins }) };
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing, serving, access).catch((thrown: unknown) => {
@@ -54,7 +57,7 @@ export async function listenMcp(serving: McpServing, { port = 0, tokens, origins
 async function answer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  serving: McpServing,
+  serving: Pick<McpServing, 'fetch'>,
   access: HttpAccess,
 ): Promise<void> {
   const { method = 'GET', url = '/', rawHeaders } = incoming;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Clock, isHoldfastError, type Outcome, systemClock, type Tool } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
 import {
@@ -24,6 +23,7 @@ import { type ClientCall, canElicit, isEqualCall, toCallId } from './client-call
 import { denyWithheld, type ServedTools, toHeldTool } from './declare-tools.ts';
 import { askClient, readClientAnswer } from './question.ts';
 import { noteEvent, type Refusals } from './refusals.ts';
+import { newRequestState } from './request-state.ts';
 import { errorResult, isPassedOn, toCallResult } from './results.ts';
 import type { McpSessions } from './sessions.ts';
 
@@ -125,7 +125,7 @@ export class CallServer {
     if (waiting !== undefined && !canElicit(call)) return this.#holdFor(waiting.callId, call, held, relay);
     // A client that asks again has lost its first question.
     if (waiting !== undefined) await this.#drop(waiting.callId, call, held.session);
-    const fresh = randomBytes(16).toString('hex');
+    const fresh = newRequestState();
     const id = toCallId(fresh);
     relay.callId = id;
     const ended = await executeToolCall(

@@ -50,6 +50,11 @@ export interface McpServing {
   stdio(over?: Streams | Transport): Connected;
   /** Answers one HTTP request. `access` says which requests are let in. */
   fetch(request: Request, access: HttpAccess): Promise<Response>;
+  /**
+   * Asks `source` again, after a person has accepted a server that was held back, and tells clients that the tools have changed. They get
+   * its resources and prompts when they connect again. Does nothing before the first client. @throws what `source` does.
+   */
+  reopen(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -103,6 +108,7 @@ class Serving implements McpServing {
   readonly #servers = new Set<RelayServer>();
   readonly #refusals = new Refusals();
   #served: Promise<Served> | undefined;
+  #client: FirstClient = anyClient;
   #handler: McpHttpHandler | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -148,6 +154,12 @@ class Serving implements McpServing {
     return this.#handler.fetch(request, { authInfo: { token: '', clientId: principal, scopes: [] } });
   }
 
+  async reopen(): Promise<void> {
+    if (this.#served === undefined) return;
+    const { tools } = await this.#keep(this.#start(this.#client));
+    this.#tellChange(isMcpTools(tools) ? tools : undefined);
+  }
+
   async close(): Promise<void> {
     this.#stopListening?.();
     await this.#handler?.close();
@@ -155,7 +167,10 @@ class Serving implements McpServing {
   }
 
   #serve(client: FirstClient): Promise<Served> {
-    const serving = this.#served ?? this.#start(client);
+    return this.#served ?? this.#keep(this.#start(client));
+  }
+
+  #keep(serving: Promise<Served>): Promise<Served> {
     this.#served = serving;
     // This client gets the error; the next one tries again.
     serving.catch(() => {
@@ -166,7 +181,9 @@ class Serving implements McpServing {
 
   async #start(client: FirstClient): Promise<Served> {
     const { pageSize: _pageSize, info: _info, instructions: _instructions, waitMs = 0, ...options } = this.#options;
+    this.#client = client;
     const tools = await this.#open(client);
+    this.#stopListening?.();
     this.#stopListening = tools.onChange?.(() => this.#tellChange(isMcpTools(tools) ? tools : undefined));
     return {
       tools,
@@ -200,16 +217,20 @@ class Serving implements McpServing {
       // The answer of a person takes as long as it takes.
       inputRequired: { roundTimeoutMs: this.#options.approvalTimeoutMs ?? 3_600_000 },
     });
-    server.setRequestHandler('tools/list', ({ params }) => this.#listTools(tools, params?.cursor) as never);
-    server.setRequestHandler('tools/call', ({ params }, context) =>
-      calls.call({
+    server.setRequestHandler('tools/list', async ({ params }) => {
+      const now = await this.#serve(client);
+      return this.#listTools(now.tools, params?.cursor) as never;
+    });
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const now = await this.#serve(client);
+      return now.calls.call({
         ...toClient(server, context),
         method: 'tools/call',
-        tool: findServed(tools, params.name),
+        tool: findServed(now.tools, params.name),
         asked: params.name,
         input: (params.arguments ?? {}) as JsonObject,
-      }),
-    );
+      });
+    });
     if (relayed !== undefined) relayContent(server, relayed, calls);
     return server;
   }

@@ -80,7 +80,8 @@ test('a reader cannot change a question', () => {
   const [call] = ledger.read().calls;
   expect(() => Object.assign(call?.approvals[0]?.pending.input as object, { to: 'eve' })).toThrow(TypeError);
   const handedOut = (call?.approvals ?? []) as unknown[];
-  handedOut.length = 0;
+  expect(() => handedOut.pop()).toThrow(TypeError);
+  expect(() => (ledger.read().calls as unknown[]).pop()).toThrow(TypeError);
   expect(ledger.read().calls[0]?.approvals).toHaveLength(1);
 });
 

@@ -47,6 +47,8 @@ export class OpenWorkLedger {
   readonly #calls = new Map<string, Call>();
   /** Calls that have not ended. */
   readonly calls: ReadonlyMap<string, unknown> = this.#calls;
+  /** Handed out since the last record: one decision asks several times. */
+  #read: OpenWork | undefined;
 
   /** @throws Error for JSON not created by `toJson`. */
   static fromJson(json: Json | undefined): OpenWorkLedger {
@@ -78,11 +80,12 @@ export class OpenWorkLedger {
 
   read(): OpenWork {
     if (this.#calls.size === 0 && this.#runs.size === 0 && this.#plans.size === 0) return nothingOpen;
-    return Object.freeze({
-      runs: [...this.#runs.values()],
-      plans: [...this.#plans.values()],
-      calls: [...this.#calls.values()].map(handOut),
+    this.#read ??= Object.freeze({
+      runs: Object.freeze([...this.#runs.values()]),
+      plans: Object.freeze([...this.#plans.values()]),
+      calls: Object.freeze([...this.#calls.values()].map(handOut)),
     });
+    return this.#read;
   }
 
   find(place: CallPlace): OpenCall | undefined {
@@ -92,12 +95,14 @@ export class OpenWorkLedger {
 
   /** Called when the log is reopened: running calls have lost their process. */
   interrupt(): void {
+    this.#read = undefined;
     for (const call of this.#calls.values()) {
       if (call.start !== undefined) call.start = { ...call.start, interrupted: true };
     }
   }
 
   note(entry: LogEntry, seq: number, atMs: number): void {
+    this.#read = undefined;
     switch (entry.type) {
       case 'tool-call-end':
         if (this.#calls.size === 0) return;
@@ -261,7 +266,7 @@ export class OpenWorkLedger {
 }
 
 function handOut(call: Call): OpenCall {
-  return Object.freeze({ ...call, approvals: [...call.approvals] });
+  return Object.freeze({ ...call, approvals: Object.freeze([...call.approvals]) });
 }
 
 function isObjects(json: unknown): json is readonly Readonly<Record<string, unknown>>[] {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createMCPClient, type MCPClient } from '@ai-sdk/mcp';
 import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mcp-stdio';
 import { readLog } from '@holdfast/session/jsonl';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFolder } from '../../testing/test-folder.ts';
 import { runHere } from '../../testing/test-program.ts';
 
@@ -20,7 +20,12 @@ await import(${JSON.stringify(reference)});
 };
 
 test('a tool that its server has changed since a person pinned it leaves the list, and an agent that still calls it is refused', async () => {
-  await using folder = await createFolder({ 'server.mjs': servers.seen, 'work/a.txt': 'hi\n', 'work/.git/HEAD': '' });
+  await using folder = await createFolder({
+    'server.mjs': "await import('./code.mjs');\n",
+    'code.mjs': servers.seen,
+    'work/a.txt': 'hi\n',
+    'work/.git/HEAD': '',
+  });
   const work = join(folder.path, 'work');
   const home = join(folder.path, 'home');
   const server = ['--', process.execPath, join(folder.path, 'server.mjs'), work];
@@ -54,7 +59,7 @@ test('a tool that its server has changed since a person pinned it leaves the lis
   expect(listed.tools.map(({ name }) => name)).toContain('write_file');
   await before.close();
 
-  await writeFile(join(folder.path, 'server.mjs'), servers.drifted);
+  await writeFile(join(folder.path, 'code.mjs'), servers.drifted);
   const after = await connect();
   const names = (await after.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual(listed.tools.map(({ name }) => name).filter((name) => name !== 'write_file'));
@@ -77,4 +82,12 @@ test('a tool that its server has changed since a person pinned it leaves the lis
   expect(await lock(false)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('guard.person_required') });
   expect(await lock(true)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('changed  mcp:files') });
   expect(await lock(true, '--check')).toMatchObject({ exitCode: 0 });
+  // The client need not start the server again.
+  await vi.waitFor(
+    async () => expect((await after.listTools()).tools.map(({ name }) => name)).toContain('write_file'),
+    { timeout: 60_000, interval: 100 },
+  );
+  expect(JSON.stringify(await write?.execute({ path: join(work, 'b.txt'), content: 'b' }, call))).not.toContain(
+    'mcp.changed',
+  );
 }, 300_000);

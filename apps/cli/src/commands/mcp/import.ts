@@ -1,5 +1,5 @@
 import { chmod, stat } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { readText, writeText } from '../../guard/files.ts';
 import { requirePerson } from '../../guard/person.ts';
@@ -80,6 +80,5 @@ function isUsers(path: string, host: Host): boolean {
 }
 
 function toFormat(path: string): SettingsFormat {
-  if (extname(path) === '.toml') return 'toml';
-  return basename(dirname(path)) === '.gemini' ? 'gemini' : 'json';
+  return extname(path) === '.toml' ? 'toml' : 'json';
 }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../flags/command.ts';
 import { collect, readSeconds } from '../../flags/values.ts';
+import { toBearer } from '../../mcp/headers.ts';
 import type { ServerEntry } from '../../mcp/pins.ts';
 import { usageError } from '../../terminal/failure.ts';
 
@@ -28,6 +29,7 @@ interface PlaceFlags {
   readonly name: string;
   readonly url?: string;
   readonly header?: readonly string[];
+  readonly bearer?: string;
   readonly env?: readonly string[];
   readonly user?: boolean;
 }
@@ -52,6 +54,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
       'send this header to it, with the value of the variable of that name; repeatable',
       collect,
     )
+    .option('--bearer <name>', 'authorize with the token in the variable of this name', readVariable)
     .option('--env <name>', 'pass this variable to its program; repeatable', collectNames)
     .option('--user', userText)
     .option('--session <name>', 'one session for every client that says this name (default: one a client process)')
@@ -71,6 +74,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--name <name>', 'name of the server, as for `wrap`', readName, 'server')
     .option('--url <address>', 'the address of the server, in place of a program')
     .option('--header <name>', 'send this header to it, as for `wrap`; repeatable', collect)
+    .option('--bearer <name>', 'authorize with the token in this variable, as for `wrap`', readVariable)
     .option('--env <name>', 'pass this variable to its program, as for `wrap`; repeatable', collectNames)
     .option('--user', userText)
     .option('--accept', 'pin the server as it is now, without a question')
@@ -100,12 +104,12 @@ interface PinFlags extends PlaceFlags {
 function toEntry(
   command: string | undefined,
   args: readonly string[],
-  { name, url, header = [], env = [], user = false }: PlaceFlags,
+  { name, url, header = [], bearer, env = [], user = false }: PlaceFlags,
 ): ServerEntry {
-  if (command !== undefined && url === undefined && header.length === 0)
+  if (command !== undefined && url === undefined && header.length === 0 && bearer === undefined)
     return { name, user, start: { command, args, environment: env } };
   if (command === undefined && url !== undefined && env.length === 0)
-    return { name, user, start: { url, headers: header } };
+    return { name, user, start: { url, headers: [...header, ...(bearer === undefined ? [] : [toBearer(bearer)])] } };
   throw usageError(
     'server_missing',
     'Say which server: its program after `--`, or its address by `--url`, with `--header` for what it needs.',
@@ -115,6 +119,11 @@ function toEntry(
 /** A value would be visible to other users in the list of processes. */
 function collectNames(name: string, earlier: readonly string[] = []): readonly string[] {
   if (/^[^=]+$/.test(name)) return [...earlier, name];
+  throw new InvalidArgumentError('Expected the name of a variable, without its value.');
+}
+
+function readVariable(name: string): string {
+  if (/^\w+$/.test(name)) return name;
   throw new InvalidArgumentError('Expected the name of a variable, without its value.');
 }
 

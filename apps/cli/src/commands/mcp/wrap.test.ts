@@ -263,6 +263,10 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
     });
     expect(await run('--check')).toMatchObject({ exitCode: 0 });
     expect((await connect(world)).tools.map(({ name }) => name)).toContain('test_read_file');
+    // A client that was told no hears of it.
+    const wait = { timeout: 60_000, interval: 100 };
+    await vi.waitFor(() => expect(imported.tools.map(({ name }) => name)).toContain('test_read_file'), wait);
+    expect(await call(imported, 'read_file', { path: 'a.txt' })).toMatchObject({ kind: 'ok' });
   });
 
   test.each([

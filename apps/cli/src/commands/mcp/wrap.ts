@@ -9,10 +9,11 @@ import { announceGoverned } from '../../guard/governed.ts';
 import { findWorkFolder, homeFolder } from '../../guard/place.ts';
 import { readGuardRules } from '../../guard/rules.ts';
 import { loadMcp } from '../../mcp/load.ts';
-import { type Opened, openPinned } from '../../mcp/open-pinned.ts';
+import { type Opened, openPinned, takeAccepted } from '../../mcp/open-pinned.ts';
 import type { ServerEntry } from '../../mcp/pins.ts';
 import { readFirst } from '../../mcp/read-first.ts';
 import { SessionTurns } from '../../mcp/turns.ts';
+import { type PinWatch, watchPins } from '../../mcp/watch-pins.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
@@ -44,10 +45,27 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   let opening: Promise<Opened> | undefined;
   let takeBack = (): void => undefined;
   const say = (text: string): void => void host.stderr.write(`holdfast: ${toPrintable(text)}\n`);
+  let watch: PinWatch | undefined;
+  let accepting: Promise<void> = Promise.resolve();
+  /** A person may have accepted what the server is, or what it has changed. */
+  const accept = async (): Promise<void> => {
+    try {
+      const opened = await opening;
+      if (opened?.type === 'held') await serving.reopen();
+      else if (opened !== undefined) await takeAccepted(entry, mcp, opened, host);
+    } catch (thrown) {
+      reportFailure(thrown, host);
+    }
+  };
   const open = async (client: FirstClient): Promise<ServedTools> => {
     try {
+      watch ??= await watchPins(entry, host, () => {
+        accepting = accepting.then(accept);
+      });
+      if (!watch.works) say('what you accept while it runs holds from its next start: its lock cannot be watched');
       opening = openPinned(entry, mcp, { trustAnnotations, onEvent: tell, client }, host);
       const opened = await opening;
+      takeBack();
       takeBack = announceGoverned({ name, session: id }, host);
       if (opened.type === 'held') {
         say(opened.held.message);
@@ -66,6 +84,8 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   const connected = serving.stdio({ input: host.stdin, output: host.stdout });
   const stopListening = host.onInterrupt(() => void connected.close());
   await connected.closed;
+  watch?.close();
+  await accepting;
   takeBack();
   stopListening();
   await serving.close();
