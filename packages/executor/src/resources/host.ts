@@ -3,7 +3,7 @@ import type { Touched } from '@holdfast/core/types';
 import type { Session } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
 
-/** What another machine needs to know of prepared changes. */
+/** Prepared changes, as another machine needs to know them. */
 export interface PreparedChanges {
   readonly mark: string;
   readonly touched: ReadonlyMap<string, Touched>;

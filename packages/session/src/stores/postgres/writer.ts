@@ -17,7 +17,6 @@ export interface PostgresLog extends SessionStore {
   sync(): Promise<void>;
   readonly snapshotDue: boolean;
   readonly lost: AbortSignal;
-  readonly host: string;
   closed(): Promise<void>;
 }
 
