@@ -52,13 +52,15 @@ export const crashKinds: Readonly<Record<string, Kind>> = {
     if (proxy.cuts === 0) throw new Error('No connection was cut.');
     return seen;
   },
+  'DBOS: a worker is killed, and started again with its executor id': async (setting) =>
+    crash({ ...(await postgres(setting, 'dbos')), how: 'kill', ...setting }),
 };
 
 function newFolder(folder: string): string {
   return mkdtempSync(join(folder, 'place-'));
 }
 
-async function postgres({ server }: CrashSetting): Promise<Place> {
+async function postgres({ server }: CrashSetting, kind?: 'dbos'): Promise<Place> {
   const database = await server.newDatabase();
-  return postgresPlace(server.pool(database), server.settings(database));
+  return postgresPlace(server.pool(database), server.settings(database), kind);
 }

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,12 +8,12 @@ import { readLog } from '@holdfast/session/jsonl';
 import { readPostgresLog } from '@holdfast/session/postgres';
 import { readSqliteLog } from '@holdfast/session/sqlite';
 import type { Pool } from 'pg';
-import type { Effect } from './crash-plan.ts';
+import type { Effect, Send } from './crash-plan.ts';
 
 /** Where workers keep their sessions. */
 export type CrashPlace = { readonly skewMs: number } & (
   | { readonly kind: 'jsonl' | 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly settings: object; readonly leaseMs: number }
+  | { readonly kind: 'postgres' | 'dbos'; readonly settings: object; readonly leaseMs: number }
 );
 
 export interface Place {
@@ -33,11 +33,22 @@ export function sqlitePlace(folder: string): Place {
   return { place: { kind: 'sqlite', path, skewMs: 0 }, read: async (id) => readSqliteLog(path, { sessionId: id }) };
 }
 
-export function postgresPlace(pool: Pool, settings: object): Place {
+export function postgresPlace(pool: Pool, settings: object, kind: 'postgres' | 'dbos' = 'postgres'): Place {
   return {
-    place: { kind: 'postgres', settings, leaseMs: 400, skewMs: 0 },
+    place: { kind, settings, leaseMs: 400, skewMs: 0 },
     read: (id) => readPostgresLog(pool, { sessionId: id }),
   };
+}
+
+/** Sends requests to a `Receiver`. */
+export function sendTo(path: string): Send {
+  return (effect, signal) =>
+    new Promise((resolve, reject) => {
+      const sent = request({ socketPath: path, method: 'POST', signal }, (response) => {
+        response.resume().on('end', resolve);
+      });
+      sent.on('error', reject).end(JSON.stringify(effect));
+    });
 }
 
 /** The outside: counts the requests that reach it, and takes its time to answer. */

@@ -19,8 +19,8 @@ export interface CrashOptions extends Place {
 }
 
 /** A worker of its own process. */
-class Worker {
-  readonly done = new Set<number>();
+export class Worker {
+  readonly done: Set<number> = new Set();
   readonly told: string[] = [];
   readonly ended: Promise<number | null>;
   readonly #process: ChildProcess;

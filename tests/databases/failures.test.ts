@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { openSession } from '@holdfast/session';
 import {
   deletePostgresSession,
@@ -45,6 +46,74 @@ test('log.database: schema.missing for readers of an empty database; a writer ma
   );
   for (const { store } of opened) store.close();
   expect(await listPostgresSessions(empty)).toHaveLength(8);
+});
+
+const firstRecord = JSON.stringify({ seq: 0, prev: '0'.repeat(64), atMs: 1, type: 'note' });
+const firstHead = hash('sha256', firstRecord, 'hex');
+
+/** The tables as the first version made them, which every later one must migrate: never change this text. */
+const firstTables = `CREATE TABLE holdfast_schema (version integer NOT NULL);
+INSERT INTO holdfast_schema VALUES (1);
+CREATE TABLE holdfast_sessions (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE, records bigint NOT NULL, head text NOT NULL, snapshot bigint,
+  fence bigint NOT NULL, holder text, leased_until timestamptz, created_at timestamptz NOT NULL DEFAULT clock_timestamp(), deleted_at timestamptz
+) WITH (fillfactor = 70);
+CREATE TABLE holdfast_records (session bigint NOT NULL, seq bigint NOT NULL, text text NOT NULL, PRIMARY KEY (session, seq));
+INSERT INTO holdfast_sessions (id, records, head, fence) VALUES ('old', 1, '${firstHead}', 1);
+INSERT INTO holdfast_records VALUES (1, 0, '${firstRecord}');`;
+
+test('tables of the first version: their sessions continue, and its writers go on beside this version', async () => {
+  const first = server.pool(await server.newDatabase());
+  await first.query(firstTables);
+  expect((await readPostgresLog(first, { sessionId: 'old' })).records).toHaveLength(1);
+  const { records, store } = await openPostgresLog(first, { sessionId: 'old' });
+  expect(records).toMatchObject([{ type: 'note' }]);
+  store.append({ type: 'note' }, 1, 2);
+  store.close();
+  await store.closed?.();
+  // As the first version begins a session.
+  await first.query(`INSERT INTO holdfast_sessions (id, records, head, fence) VALUES ('new', 1, $1, 1)`, [firstHead]);
+  await first.query(`INSERT INTO holdfast_records SELECT key, 0, $1 FROM holdfast_sessions WHERE id = 'new'`, [
+    firstRecord,
+  ]);
+  for (const [sessionId, count] of [
+    ['old', 2],
+    ['new', 1],
+  ] as const) {
+    const read = await readPostgresLog(first, { sessionId });
+    expect({ count: read.records.length, problem: read.problem }).toEqual({ count, problem: undefined });
+  }
+});
+
+test('behind a transaction pooler: every statement on a connection of its own', async () => {
+  const settings = server.settings(await server.newDatabase());
+  const pooler: PostgresDatabase = {
+    async query(text, values) {
+      const client = new pg.Client(settings);
+      await client.connect();
+      try {
+        return await client.query(text, values);
+      } finally {
+        await client.end();
+      }
+    },
+  };
+  const session = await openSession(postgresStore(pooler, { leaseMs: 60_000, snapshotAfterBytes: 1 }), { id: 's' });
+  await expect(openSession(postgresStore(pooler), { id: 's' })).rejects.toMatchObject({ code: 'log.locked' });
+  for (let count = 0; count < 5; count += 1) {
+    session.record({ type: 'note' });
+    await session.sync();
+  }
+  await session.close();
+  const again = await openSession(postgresStore(pooler), { id: 's' });
+  again.record({ type: 'note' });
+  await again.close();
+  const { records, problem } = await readPostgresLog(pooler, { sessionId: 's' });
+  expect(problem).toBeUndefined();
+  expect(records.filter(({ type }) => type === 'note')).toHaveLength(6);
+  expect(await listPostgresSessions(pooler)).toMatchObject([{ sessionId: 's', records: records.length }]);
+  await deletePostgresSession(pooler, { sessionId: 's' });
+  await expect(readPostgresLog(pooler, { sessionId: 's' })).rejects.toMatchObject({ code: 'log.missing' });
 });
 
 test('log.database: schema.newer, before anything is written', async () => {

@@ -1,9 +1,11 @@
-import type { LogRecord, SessionStore } from '@holdfast/session';
+import { hostname } from 'node:os';
+import { type LogRecord, openSession, type SessionLogs, type SessionStore } from '@holdfast/session';
 import {
   type OpenPostgresLogOptions,
   openPostgresLog,
   type PostgresLog,
   type PostgresOptions,
+  postgresStore,
   readPostgresLog,
 } from '@holdfast/session/postgres';
 import { type StoreConformanceOptions, storeConformance } from '@holdfast/testing/conformance';
@@ -155,6 +157,28 @@ test.each([
   { what: 'too many characters', sessionId: 'x'.repeat(501) },
 ])('options.invalid: an id with $what', async ({ sessionId }) => {
   await expect(open({ sessionId })).rejects.toMatchObject({ code: 'options.invalid' });
+});
+
+test('resource.elsewhere: counted changes that only another machine has', async () => {
+  const id = newId();
+  const on = (host?: string): SessionLogs => postgresStore(pool, { ...(host && { host }), leaseMs: 5_000 });
+  const session = await openSession(on('a'), { id });
+  session.record({ type: 'resources-staged', callId: 'c', mark: 'm', host: 'a', resources: ['files'] });
+  session.record({ type: 'tool-call-end', callId: 'c', events: [], mark: 'm' });
+  await session.close();
+  for (const other of ['b', undefined]) {
+    await expect(openSession(on(other), { id })).rejects.toMatchObject({
+      code: 'resource.elsewhere',
+      data: { host: 'a', here: other ?? hostname(), resources: ['files'] },
+    });
+  }
+  await (await openSession(on('a'), { id })).close();
+  await (await openSession(on('b'), { id, abandon: 'a' })).close();
+  await (await openSession(on('b'), { id })).close();
+});
+
+test.each(['', 1])('options.invalid: the machine %j', async (host) => {
+  await expect(open({ sessionId: newId(), host: host as string })).rejects.toMatchObject({ code: 'options.invalid' });
 });
 
 test.each([0, 99, 1.5, Number.NaN])('options.invalid: a lease of %s ms', async (leaseMs) => {

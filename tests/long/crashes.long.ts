@@ -23,5 +23,7 @@ test.each(Object.entries(crashKinds))('%s', async (name, kind) => {
   const crashes = amount(name.startsWith('memory') ? 4_000 : 58);
   const seen = await kind({ server, folder, random, crashes });
   table[name] = { crashes, ...seen };
+  // At once, too: the table comes only at the end.
+  console.log(`${name}: ${JSON.stringify(table[name])}`);
   expect(seen.requests).toBeGreaterThanOrEqual(crashes);
 });

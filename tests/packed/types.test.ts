@@ -62,6 +62,7 @@ beforeAll(async () => {
     `valibot@${await readCatalogVersion('valibot')}`,
     `@types/node@${await readCatalogVersion('@types/node')}`,
     `@opentelemetry/api@${await readCatalogVersion('@opentelemetry/api')}`,
+    `@dbos-inc/dbos-sdk@${await readCatalogVersion('@dbos-inc/dbos-sdk')}`,
   ]);
   await project.write('program.ts', program);
 });

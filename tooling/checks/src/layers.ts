@@ -6,7 +6,7 @@ const layers = [
   ['schema', 'model-*'],
   ['session', 'policy', 'prompt', 'facts', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
-  ['kit', 'loader-python', 'orchestrator', 'modules', 'guard', 'mcp', 'otel', 'testing'],
+  ['kit', 'driver-*', 'loader-python', 'orchestrator', 'modules', 'guard', 'mcp', 'otel', 'testing'],
   ['dspy'],
 ];
 
@@ -14,7 +14,7 @@ const layers = [
 const forbidden: ReadonlyMap<string, readonly string[]> = new Map([['executor', ['policy', 'prompt', 'adapter-*']]]);
 
 function toPattern(name: string): string {
-  return /^(?:adapter|model|pack)-/.exec(name)?.[0].concat('*') ?? name;
+  return /^(?:adapter|driver|model|pack)-/.exec(name)?.[0].concat('*') ?? name;
 }
 
 function layerOf(name: string): number {

@@ -19,7 +19,7 @@ const disposalLimitMs = 5_000;
 /** The outer call's declared resources, and how a part joins the call's transaction. */
 interface DeclaredParts {
   readonly around: DeclaredResources | undefined;
-  readonly stage: (name: string, part: ResourceTransaction) => void;
+  readonly stage: (name: string, resource: StagedResource, part: ResourceTransaction) => void;
 }
 
 /** The declared resources of one call, and their parts in its transaction. */
@@ -72,7 +72,7 @@ export class DeclaredResources {
       const around = this.#parts.around === undefined ? instance : this.#parts.around.#partOf(instance, name);
       part = around.begin(this.#call.call.id);
       this.#begun.set(instance, part);
-      this.#parts.stage(name, part);
+      this.#parts.stage(name, instance, part);
     }
     return part;
   }

@@ -2,6 +2,7 @@ import type { StagedResource } from '@holdfast/core';
 import { describeThrown, isStagedResource, within } from '@holdfast/core/internal';
 import type { Session } from '@holdfast/session';
 import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
+import { noteRecovered } from './host.ts';
 
 interface Marking {
   /** Distinguishes this session object from another with the same id, whose log does not cover this one's calls. */
@@ -105,6 +106,7 @@ function recoverOnce(session: Session, name: string, resource: StagedResource): 
 /** Rejects only if the failure cannot be recorded. */
 async function recover(session: Session, name: string, resource: StagedResource): Promise<readonly RecoveryFailure[]> {
   const failures: RecoveryFailure[] = [];
+  const failed = new Set<string>();
   const fail = (thrown: unknown, mark?: string): void => {
     const message = describeThrown(thrown);
     failures.push({ resource: name, message });
@@ -113,15 +115,16 @@ async function recover(session: Session, name: string, resource: StagedResource)
   };
   try {
     const marks = (await resource.unsettled?.())?.filter((mark) => isOf(session, mark)) ?? [];
-    if (marks.length === 0) return failures;
-    const committed = findCommitted(session, marks);
+    const committed = marks.length === 0 ? new Set() : findCommitted(session, marks);
     for (const mark of marks) {
       try {
         await resource.recover?.(mark, committed.has(mark));
       } catch (thrown) {
+        failed.add(mark);
         fail(thrown, mark);
       }
     }
+    noteRecovered(session, name, failed);
   } catch (thrown) {
     fail(thrown);
   }
@@ -141,8 +144,13 @@ function seqOf(session: Session, mark: string): number {
 
 function findCommitted(session: Session, marks: readonly string[]): ReadonlySet<unknown> {
   const committed = new Set<unknown>();
+  const hosts = new Map<unknown, unknown>();
   for (const record of session.records(Math.min(...marks.map((mark) => seqOf(session, mark))))) {
     if (record.type === 'tool-call-end' && record['mark'] !== undefined) committed.add(record['mark']);
+    if (record.type === 'resources-staged') hosts.set(record['mark'], record['host']);
+    // Since then the session has gone on without these changes.
+    if (record.type === 'resources-abandoned')
+      for (const [mark, host] of hosts) if (host === record['host']) committed.delete(mark);
   }
   return committed;
 }

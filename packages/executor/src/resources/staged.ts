@@ -1,4 +1,4 @@
-import type { ResourceDefinition, ResourceTransaction, ToolCallEndEvent } from '@holdfast/core';
+import type { ResourceDefinition, ResourceTransaction, StagedResource, ToolCallEndEvent } from '@holdfast/core';
 import {
   describeThrown,
   isResourceDefinition,
@@ -13,12 +13,15 @@ import type { CallScope } from '../call/scope.ts';
 import { commit, drop, type PreparedResources, toEndEvent } from '../call/settle.ts';
 import type { CallResources, Ending } from '../call/types.ts';
 import { DeclaredResources } from './declared.ts';
+import { noteSettled, noteStaged } from './host.ts';
 import { markChanges } from './recover.ts';
 
 /** The resources of a call, created on first use. */
 export class StagedResources implements CallResources {
   readonly #call: RunningCall;
   readonly #staged = new Map<string, ResourceTransaction>();
+  /** Names of those whose prepared changes outlive the process. */
+  readonly #lasting = new Set<string>();
   #views: ReadonlyMap<string, unknown> | undefined;
   #unopened: { readonly thrown: unknown } | undefined;
   #declared: DeclaredResources | undefined;
@@ -29,6 +32,10 @@ export class StagedResources implements CallResources {
 
   get staged(): ReadonlyMap<string, ResourceTransaction> {
     return this.#staged;
+  }
+
+  get lasting(): ReadonlySet<string> {
+    return this.#lasting;
   }
 
   get holds(): boolean {
@@ -50,7 +57,7 @@ export class StagedResources implements CallResources {
   get declared(): DeclaredResources {
     this.#declared ??= new DeclaredResources(this.#call, {
       around: this.#call.scope.parent && resourcesOf(this.#call.scope.parent).declared,
-      stage: (name, part) => this.#stage(name, part),
+      stage: (name, resource, part) => this.#stage(name, resource, part),
     });
     return this.#declared;
   }
@@ -81,10 +88,11 @@ export class StagedResources implements CallResources {
   }
 
   /** Adds a resource's part to the call's transaction. The second instance under one name is `name#2`. */
-  #stage(name: string, part: ResourceTransaction): void {
+  #stage(name: string, resource: StagedResource, part: ResourceTransaction): void {
     let key = name;
     for (let count = 2; this.#staged.has(key); count += 1) key = `${name}#${count}`;
     this.#staged.set(key, part);
+    if (resource.recover !== undefined) this.#lasting.add(key);
   }
 
   #beginAll(): ReadonlyMap<string, unknown> {
@@ -93,7 +101,7 @@ export class StagedResources implements CallResources {
     for (const [name, resource] of scope.resources) {
       if (isStagedResource(resource)) {
         const staged = resource.begin(call.id);
-        this.#stage(name, staged);
+        this.#stage(name, resource, staged);
         views.set(name, staged.view);
       } else if (!isResourceDefinition(resource)) {
         views.set(name, resource);
@@ -188,6 +196,7 @@ async function prepareResources(call: RunningCall, resources: StagedResources): 
       [...touched.values()].some(({ writes }) => writes.length > 0);
     const mark = lasting ? markChanges(scope.session) : undefined;
     for (const staged of resources.staged.values()) await staged.prepare(mark);
+    if (mark !== undefined) noteStaged(call, { mark, touched, lasting: resources.lasting });
     return { touched, mark };
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
@@ -199,7 +208,10 @@ async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promi
   const { scope } = call;
   if (call.staged.size === 0) return event;
   const failed = (await findUnsynced(scope)) ?? (await commitAll(call));
-  if (failed === undefined) return event;
+  if (failed === undefined) {
+    noteSettled(call, event);
+    return event;
+  }
   const { thrown } = failed;
   const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
   // The outer transaction now has only part of the nested call's changes.

@@ -30,8 +30,8 @@ export function checkSessionOptions(options: SessionOptions): void {
 }
 
 /** @throws HoldfastError `options.invalid`. */
-export function checkOpening(store: SessionLogs | SessionStore, options: Omit<SessionOptions, 'store'>): void {
-  checkOptions('openSession', options, openingRules);
+export function checkOpening(store: SessionLogs | SessionStore, options: object): void {
+  checkOptions('openSession', options, { ...openingRules, abandon: 'text' });
   const isStore = typeof store === 'object' && store !== null && 'append' in store;
   checkOptions('store', store, isStore ? storeRules : { open: 'function!' }, { strays: 'misspelled' });
 }

@@ -147,6 +147,10 @@ export class LiveSession implements Session, TransactionRoot {
     return this.#store.lost;
   }
 
+  get host(): string | undefined {
+    return this.#store.host;
+  }
+
   sync(): Promise<void> | undefined {
     return this.#store.sync?.();
   }
@@ -240,7 +244,7 @@ export class LiveSession implements Session, TransactionRoot {
     this.#lastAtMs = this.#clock.now();
     this.#store.append(noted, this.#seq, this.#lastAtMs);
     // Fast path: most records end calls that left nothing open.
-    if (noted.type !== 'tool-call-end' || this.#openWork.calls.size > 0)
+    if (noted.type !== 'tool-call-end' || this.#openWork.calls.size > 0 || this.host !== undefined)
       this.#openWork.note(noted, this.#seq, this.#lastAtMs);
     this.#seq += 1;
     return noted;

@@ -76,6 +76,8 @@ export interface Session extends SessionReader {
   sync(): Promise<void> | undefined;
   /** Aborts when this process may no longer write the session, because another one may continue it; running calls then end. */
   readonly lost?: AbortSignal | undefined;
+  /** The name of this machine, if its store is shared with others. */
+  readonly host?: string | undefined;
   snapshot(): SessionSnapshot;
   /**
    * Restores `state` slices, except grants withdrawn since; `log` slices keep their items.

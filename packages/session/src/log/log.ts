@@ -32,6 +32,11 @@ export interface SessionStore {
   readonly snapshotDue?: boolean;
   /** Aborts when the store may append nothing more, because another machine may take the log over. Absent: that cannot happen. */
   readonly lost?: AbortSignal;
+  /**
+   * Of a store that machines share: the name of this one. The log then notes which staged changes only this machine has, until they are
+   * applied.
+   */
+  readonly host?: string | undefined;
   /** Resolves when what `close` began has ended; rejects if records are missing. Absent: `close` itself does that. */
   closed?(): Promise<void>;
 }

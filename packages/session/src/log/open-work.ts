@@ -4,6 +4,7 @@ import type { EffectCheck } from '@holdfast/core/types';
 import type { LogEntry } from './log.ts';
 import type { CallPlace, OpenApproval, OpenCall } from './open-call.ts';
 import { changesReserved, isReserved, toReserved } from './reservation.ts';
+import { type OpenStaged, StagedLedger } from './staged-ledger.ts';
 
 /** A run that is active, suspended or interrupted. */
 export interface OpenRun {
@@ -30,10 +31,12 @@ export interface OpenWork {
   readonly runs: readonly OpenRun[];
   readonly plans: readonly OpenPlan[];
   readonly calls: readonly OpenCall[];
+  /** Absent if there are none. */
+  readonly staged?: readonly OpenStaged[];
 }
 
 /** Omits `plans` if there are none, as logs of earlier versions do. */
-type Written = Omit<OpenWork, 'plans'> & Partial<Pick<OpenWork, 'plans'>>;
+type Written = Omit<OpenWork, 'plans' | 'staged'> & Partial<Pick<OpenWork, 'plans'>>;
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
 
@@ -45,6 +48,7 @@ export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
   readonly #plans = new Map<number, OpenPlan>();
   readonly #calls = new Map<string, Call>();
+  readonly #staged = new StagedLedger();
   /** Calls that have not ended. */
   readonly calls: ReadonlyMap<string, unknown> = this.#calls;
   /** Handed out since the last record: one decision asks several times. */
@@ -68,22 +72,27 @@ export class OpenWorkLedger {
       if (!isReserved(call.start?.reserved)) throw new Error('it does not list the reservations of an open call');
       ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
     }
+    ledger.#staged.load(json['staged']);
     return ledger;
   }
 
   toJson(): Json {
     const { runs, plans, calls } = this.read();
+    const staged = this.#staged.toJson();
     const written: Written = { runs, ...(plans.length === 0 ? {} : { plans }), calls };
     // Built from records; JSON omits undefined fields.
-    return written as unknown as Json;
+    return { ...written, ...(staged !== undefined && { staged }) } as unknown as Json;
   }
 
   read(): OpenWork {
-    if (this.#calls.size === 0 && this.#runs.size === 0 && this.#plans.size === 0) return nothingOpen;
+    const staged = this.#staged.read();
+    if (this.#calls.size === 0 && this.#runs.size === 0 && this.#plans.size === 0 && staged.length === 0)
+      return nothingOpen;
     this.#read ??= Object.freeze({
       runs: Object.freeze([...this.#runs.values()]),
       plans: Object.freeze([...this.#plans.values()]),
       calls: Object.freeze([...this.#calls.values()].map(handOut)),
+      ...(staged.length > 0 && { staged }),
     });
     return this.#read;
   }
@@ -99,12 +108,19 @@ export class OpenWorkLedger {
     for (const call of this.#calls.values()) {
       if (call.start !== undefined) call.start = { ...call.start, interrupted: true };
     }
+    this.#staged.interrupt();
   }
 
   note(entry: LogEntry, seq: number, atMs: number): void {
     this.#read = undefined;
     switch (entry.type) {
+      case 'resources-staged':
+      case 'resources-settled':
+      case 'resources-abandoned':
+        this.#staged.note(entry, keyOf(entry));
+        return;
       case 'tool-call-end':
+        if (!this.#staged.empty) this.#staged.note(entry, keyOf(entry));
         if (this.#calls.size === 0) return;
         if (entry['parentId'] === undefined) this.#calls.delete(keyOf(entry));
         else this.#noteReserved(entry);

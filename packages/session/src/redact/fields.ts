@@ -80,6 +80,7 @@ const open = {
       resolution: { type: true },
     },
   ],
+  staged: true,
 } as const;
 
 /** By type of a record or of an event for observers. */
@@ -179,6 +180,9 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
   ['resource-apply-failed', { ...failed, callId: true, resource: true }],
   ['resource-dispose-failed', { ...failed, callId: true, resource: true }],
   ['resource-recovery-failed', { ...failed, resource: true, mark: true }],
+  ['resources-staged', { ...call, mark: true, host: true, resources: true }],
+  ['resources-settled', { mark: true, resources: true }],
+  ['resources-abandoned', { host: true }],
 ]);
 
 export function isList(own: Exclude<Own, string | true>): own is readonly [OwnFields] {

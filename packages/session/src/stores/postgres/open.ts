@@ -27,6 +27,11 @@ export interface PostgresOptions extends SnapshotOptions {
    */
   readonly leaseMs?: number;
   /**
+   * The name of this machine, under which the log notes staged changes that only it has. Must stay the same as long as its files do.
+   * Default: the host name.
+   */
+  readonly host?: string;
+  /**
    * Records before the last snapshot: `load` them, or `skip` those that no open work needs, so that opening a long session stays cheap.
    * Resolving a call that ended in doubt before them then fails with `log.unreadable`. Default `load`.
    */
@@ -60,15 +65,21 @@ export async function openPostgresLog(
   database: PostgresDatabase,
   options: OpenPostgresLogOptions,
 ): Promise<OpenedPostgresLog> {
-  const { sessionId, leaseMs = 30_000, earlier = 'load' } = options;
+  const { sessionId, leaseMs = 30_000, host = hostname(), earlier = 'load' } = options;
   checkSessionId(sessionId);
   if (!Number.isInteger(leaseMs) || leaseMs < 100) {
     throw new HoldfastError('options.invalid', `\`leaseMs\` must be an integer of at least 100, got ${leaseMs}.`);
   }
   const gauge = new SnapshotGauge(options);
+  if (typeof host !== 'string' || host === '') {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`host\` must be the name of this machine, got ${JSON.stringify(host)}.`,
+    );
+  }
   await migrate(database);
   const sentAtMs = clock.now();
-  const row = await take(database, sessionId, leaseMs);
+  const row = await take(database, { sessionId, leaseMs, host });
   const { key, fence } = row;
   const lease = new Lease({
     leaseMs,
@@ -80,7 +91,7 @@ export async function openPostgresLog(
   try {
     const { records, from } = await load(database, { row, gauge, earlier });
     lease.check();
-    const held = { database, sessionId, key, fence, lease, leaseMs, clock, gauge, place: row.end };
+    const held = { database, sessionId, host, key, fence, lease, leaseMs, clock, gauge, place: row.end };
     const store = new PostgresWriter({ ...held, records, forgets: earlier === 'skip' });
     return { records: records.slice(from), store };
   } catch (thrown) {
@@ -105,8 +116,11 @@ export function checkSessionId(sessionId: unknown): void {
   );
 }
 
-async function take(database: PostgresDatabase, sessionId: string, leaseMs: number): Promise<SessionRow> {
-  const holder = `process ${process.pid} on \`${hostname()}\``;
+async function take(
+  database: PostgresDatabase,
+  { sessionId, leaseMs, host }: { readonly sessionId: string; readonly leaseMs: number; readonly host: string },
+): Promise<SessionRow> {
+  const holder = `process ${process.pid} on \`${host}\``;
   for (;;) {
     const { rows } = await run(database, taking, [sessionId, holder, leaseMs, beginning.head]);
     if (rows[0] !== undefined) return toSession(rows[0]);

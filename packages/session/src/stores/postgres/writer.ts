@@ -23,6 +23,7 @@ export interface PostgresLog extends SessionStore {
 export interface HeldSession {
   readonly database: PostgresDatabase;
   readonly sessionId: string;
+  readonly host: string;
   readonly key: string;
   readonly fence: string;
   readonly lease: Lease;
@@ -54,6 +55,7 @@ interface Waiter {
 /** Appends in the background, in order: records that wait together are one statement. */
 export class PostgresWriter implements PostgresLog {
   readonly sessionId: string;
+  readonly host: string;
   readonly #held: HeldSession;
   /** Parsed, or as text. */
   readonly #records: (LogRecord | string)[];
@@ -69,6 +71,7 @@ export class PostgresWriter implements PostgresLog {
 
   constructor(held: HeldSession) {
     this.sessionId = held.sessionId;
+    this.host = held.host;
     this.#held = held;
     this.#records = [...held.records];
     this.#firstSeq = held.place.seq - held.records.length;
