@@ -41,7 +41,7 @@ async function ownPacks(): Promise<readonly Pack[]> {
   return [filesystemGuard, releaseOrder, shellGuard];
 }
 
-/** What can be compared. */
+/** The packs and presets that can be compared. */
 export async function listPacks(): Promise<readonly { readonly name: string; readonly presets: readonly string[] }[]> {
   return (await ownPacks()).map(({ name, presets }) => ({ name, presets: Object.keys(presets) }));
 }

@@ -4,7 +4,7 @@ import { read } from './connection.ts';
 import { formatCount } from './format.ts';
 import type { Comparison, Packs } from './types.ts';
 
-/** What one preset of a pack would have decided otherwise than another one, over a session. */
+/** Two presets of a pack over a session: the calls that they decide differently. */
 export function Compare({ session }: { readonly session: string }): ComponentChildren {
   const [packs, setPacks] = useState<Packs['packs']>([]);
   const [chosen, setChosen] = useState({ pack: '', from: 'recommended', to: 'strict' });

@@ -97,9 +97,8 @@ export class PostgresWriter implements PostgresLog {
     const { seq: next, head } = this.#place;
     if (seq !== next) {
       const message = `Expected record ${next} of \`${this.sessionId}\` next, got ${seq}; does a second session write to the log?`;
-      throw new HoldfastError('log.write_failed', message, {
-        data: { reason: 'sequence', sessionId: this.sessionId, seq: next },
-      });
+      const data = { reason: 'sequence', sessionId: this.sessionId, seq: next };
+      throw new HoldfastError('log.write_failed', message, { data });
     }
     const text = JSON.stringify({ seq, prev: head, atMs, ...entry });
     const bytes = Buffer.byteLength(text);
@@ -290,10 +289,7 @@ function toRecord(text: string): LogRecord {
 
 /** The first record that open work of a snapshot refers to. */
 export function neededFrom({ open }: LogEntry): number {
-  const { runs = [], plans = [] } = (open ?? {}) as {
-    readonly runs?: readonly Start[];
-    readonly plans?: readonly Start[];
-  };
+  const { runs = [], plans = [] } = (open ?? {}) as Partial<Record<'runs' | 'plans', readonly Start[]>>;
   return Math.min(Number.POSITIVE_INFINITY, ...[...runs, ...plans].map(({ seq }) => seq));
 }
 
