@@ -122,7 +122,9 @@ async function dieOn(host: string, dies: 'in prepare' | 'in commit', files: Retu
 
 test('what did not count yet keeps nobody away', async () => {
   const { open } = await dieOn('a', 'in prepare', disk());
-  await (await open('b')).close();
+  const session = await open('b');
+  expect(session.openWork().staged).toBeUndefined();
+  await session.close();
 });
 
 test('resource.elsewhere: until that machine settles it', async () => {

@@ -28,7 +28,7 @@ export async function openSession(
   checkOpening(store, options);
   const { id = createSessionId((options.clock ?? systemClock).now()) } = options;
   const opened = await openLog(store, id);
-  const { abandon, ...rest } = options;
+  const { abandon: _abandon, ...rest } = options;
   if (opened.records.length === 0) return createSession({ ...rest, id, store: opened.store });
   try {
     return goOn(opened, options);
