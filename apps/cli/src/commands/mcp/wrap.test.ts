@@ -307,8 +307,9 @@ describe('a wrapped server', { timeout: 240_000 }, () => {
   test('says on stderr why its server does not start', async () => {
     const { path, environment } = await createWorld();
     const env = { ...process.env, ...environment };
-    const file = JSON.parse(lock ?? '') as { mcp: { server: object } };
-    const pin = { ...file.mcp.server, command: '/no/such/program', args: [], environment: [] };
+    const file = JSON.parse(lock ?? '') as { mcp: { server: object & { file?: unknown } } };
+    const { file: _script, ...server } = file.mcp.server;
+    const pin = { ...server, command: '/no/such/program', args: [], environment: [] };
     writeFileSync(join(path, 'holdfast.lock'), JSON.stringify({ ...file, mcp: { server: pin } }));
     const child = spawn(node[0], [...node.slice(1), program, 'mcp', 'wrap', '--', '/no/such/program'], {
       cwd: path,
