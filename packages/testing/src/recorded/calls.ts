@@ -10,6 +10,8 @@ export interface RecordedCall {
   readonly parentId: string | undefined;
   readonly run: number | undefined;
   readonly turn: number | undefined;
+  /** The user's request of its run, if recorded. */
+  readonly request: string | undefined;
   readonly tool: string;
   /** As far as recorded. */
   readonly input: JsonObject;
@@ -79,6 +81,8 @@ class SessionReader {
   readonly #open = new Map<string, RecordedCall>();
   /** Nested calls of open calls, by place; a list per start. */
   readonly #nested = new Map<string, RecordedCall[][]>();
+  /** By run. */
+  readonly #requests = new Map<Json | undefined, string>();
   #started = false;
   #content = true;
 
@@ -97,6 +101,9 @@ class SessionReader {
         return;
       case 'restore':
         this.#steps.push({ type: 'restore', at, to: Number(record['toSeq']) });
+        return;
+      case 'run-start':
+        if (typeof record['input'] === 'string') this.#requests.set(record['run'], record['input']);
         return;
       case 'approval-request':
         if (isPlainObject(record['pending']))
@@ -187,6 +194,7 @@ class SessionReader {
       parentId: typeof parentId === 'string' ? parentId : undefined,
       run: typeof run === 'number' ? run : undefined,
       turn: typeof turn === 'number' ? turn : undefined,
+      request: run === undefined ? undefined : this.#requests.get(run),
       tool: name,
       input: isPlainObject(input) ? (input as JsonObject) : {},
       hasInput: this.#content && isPlainObject(input),

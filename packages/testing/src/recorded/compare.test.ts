@@ -22,6 +22,7 @@ import {
   executeToolCall,
   pendingApprovals,
   resumeToolCall,
+  runAgent,
 } from '@holdfast/executor';
 import {
   callBudget,
@@ -36,6 +37,7 @@ import { createSession, type LogRecord, memoryStore, type SessionOptions } from 
 import { createRedactor } from '@holdfast/session/redact';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
+import { scriptedModel } from '../fakes/scripted-model.ts';
 import { anyObject } from '../policy/world.ts';
 import { type ComparedCall, type ComparePoliciesOptions, comparePolicies } from './compare.ts';
 
@@ -75,6 +77,24 @@ const compare = async (
 ): Promise<readonly string[]> => tell(await comparePolicies(records, { before, after, ...options }));
 
 const pathOf = ({ input }: PreparedCall): string => (isPlainObject(input) ? String(input['path']) : '');
+
+test('the request is that of the run; of a call outside of a run it is not in the log', async () => {
+  const asked = definePolicy({
+    name: 'asked',
+    check: ({ tool }, { request = '' }) => (request.includes(tool.name) ? allow : deny('Nobody asked for this.')),
+  });
+  const store = memoryStore();
+  const session = createSession({ store });
+  const calls = ['pay', 'write'].map((name) => ({ name, arguments: {} }));
+  const model = scriptedModel([{ calls }, { text: 'Done.' }]);
+  await runAgent({ model, instructions: 'Help.', tools, session, policies: [asked], input: 'Please pay.' });
+  await executeToolCall({ name: 'pay', arguments: {} }, { tools, session, policies: [asked], request: 'Please pay.' });
+  expect(await compare(store.records, { before: [asked], after: [] })).toEqual([
+    'pay: allow > allow, same',
+    'write: deny > allow, widened',
+    'pay: unknown > allow, unknown',
+  ]);
+});
 
 test('each call has both decisions and reasons', async () => {
   const records = await record([

@@ -56,10 +56,18 @@ function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Miss
   });
 }
 
-/** `doubt`: why the state may differ. `workspace`: the folder of the calls. */
+/** `doubt`: why the state may differ. `workspace`: the folder of the calls. `request`: the user's. */
 export function contextEvidence(
   { state, deadline, session }: PolicyContext,
-  { paths, workspace, doubt }: Pick<EvidenceOptions, 'paths' | 'workspace'> & { readonly doubt: string | undefined },
+  {
+    paths,
+    workspace,
+    doubt,
+    request,
+  }: Pick<EvidenceOptions, 'paths' | 'workspace'> & {
+    readonly doubt: string | undefined;
+    readonly request: string | undefined;
+  },
   missed: Missed,
 ): PolicyContext {
   const look = (): void => {
@@ -74,6 +82,10 @@ export function contextEvidence(
       return shown;
     },
     deadline,
+    get request() {
+      if (request === undefined || hasMask(request)) missed('the request is not in the log, or held a secret');
+      return request;
+    },
     session: Object.freeze({
       read: ((slice) => {
         missed('the state of the session is not rebuilt here');

@@ -69,17 +69,24 @@ export class JudgedPolicy {
         : {
             onResult: (call, result, context) =>
               this.#learn(call, (recorded, shown, missed) =>
-                policy.onResult?.(shown, resultEvidence(result, recorded, missed), this.#evidence(context, missed)),
+                policy.onResult?.(
+                  shown,
+                  resultEvidence(result, recorded, missed),
+                  this.#evidence(recorded, context, missed),
+                ),
               ),
           }),
       ...(reserve === undefined
         ? {}
         : {
             reserve: (call, context) =>
-              this.#learn(call, ({ outcome }, shown, missed) => {
+              this.#learn(call, (recorded, shown, missed) => {
+                const { outcome } = recorded;
                 if (outcome !== 'in-doubt' && !(outcome === 'failed' && countsFailures)) return undefined;
                 const { callKey } = context;
-                return policy.reserve?.(shown, Object.freeze({ ...this.#evidence(context, missed), callKey }));
+                // Copying the evidence would read all of it.
+                const evidence = Object.create(this.#evidence(recorded, context, missed)) as PolicyContext;
+                return policy.reserve?.(shown, Object.freeze(Object.assign(evidence, { callKey })));
               }),
           }),
     } satisfies Policy);
@@ -96,7 +103,12 @@ export class JudgedPolicy {
     const tool = this.#options.tools.get(call.tool.name);
     const shown = callEvidence(call, recorded, { tool }, () => this.#missed);
     this.#shown.set(call, { recorded, shown });
-    const evidence = this.#evidence(context, missed, this.#policy.state === undefined ? undefined : this.doubt);
+    const evidence = this.#evidence(
+      recorded,
+      context,
+      missed,
+      this.#policy.state === undefined ? undefined : this.doubt,
+    );
     const answer = await this.#inTime(
       hearAnswer(() => atTime(recorded.atMs, () => this.#policy.check(shown, evidence))),
     );
@@ -124,9 +136,9 @@ export class JudgedPolicy {
     }
   }
 
-  #evidence(context: PolicyContext, missed: Missed, doubt?: string): PolicyContext {
+  #evidence({ request }: RecordedCall, context: PolicyContext, missed: Missed, doubt?: string): PolicyContext {
     const { paths, workspace } = this.#options;
-    return contextEvidence(context, { paths, workspace, doubt }, missed);
+    return contextEvidence(context, { paths, workspace, doubt, request }, missed);
   }
 
   /** Applies the time limit like the executor, but the call continues. */
