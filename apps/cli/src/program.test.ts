@@ -117,7 +117,7 @@ test.each([
 
 const groups = {
   'Run:': ['run', 'resume'],
-  'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants'],
+  'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants', 'undo'],
   'Guard:': ['guard', 'demo', 'audit', 'mcp', 'serve'],
   'Look:': ['studio', 'show', 'why', 'replay', 'verify', 'trace', 'export'],
   'Tools:': ['list', 'check', 'try', 'new', 'lock'],

@@ -25,5 +25,5 @@ test.each([
   [{ tools: { send: { words: ['a*b'] } } }],
   [{ trusted: { send: [''] } }],
 ])('rejects the options %j', (config) => {
-  expect(() => packPolicies(provenance, { config })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+  expect(() => packPolicies(provenance, { config })).toThrow(expect.objectContaining({ code: 'pack.invalid' }));
 });

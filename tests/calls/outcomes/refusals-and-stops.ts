@@ -98,7 +98,7 @@ export const refusals: readonly Cause[] = [
     by: ['nested'],
     end: { decisions: [watched, dangerous] },
   }),
-  denied('the budget is used up', 'budget.used', {
+  denied('the budget is used up', 'budget.used: calls', {
     by: ['nested'],
     options: () => ({ budget: createBudget({ maxCalls: 1 }) }),
     reached: 'authorise',

@@ -118,7 +118,7 @@ async function startReal(
     ...options,
   });
   const codesNow = (): readonly string[] =>
-    watched.diagnostics.map(({ code }) => code).filter((code) => code !== 'tool.watch.failed');
+    watched.diagnostics.filter(({ reason }) => reason !== 'retained').map(({ code }) => code);
   return {
     watched,
     settled: (says, codes = []) =>

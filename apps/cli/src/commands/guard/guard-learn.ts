@@ -20,7 +20,7 @@ export interface LearnFlags {
 /**
  * Prints the exceptions that the answers of a person suggest. Changes nothing.
  *
- * @throws HoldfastError `config.policy.invalid`, `log.*`.
+ * @throws HoldfastError `config.invalid`, `log.*`.
  */
 export async function showLearned({ days = 30, times = 3 }: LearnFlags, host: Host): Promise<ExitCode> {
   const file = await readRuleFile(userFolder(host), 'user');
