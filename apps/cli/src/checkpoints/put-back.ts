@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  fchmodSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -86,6 +87,8 @@ function writeWhole(path: string, bytes: Uint8Array, mode: number): void {
   const handle = openSync(path, 'wx', mode);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
+    // The user's mask does not apply.
+    fchmodSync(handle, mode);
     fsyncSync(handle);
   } finally {
     closeSync(handle);

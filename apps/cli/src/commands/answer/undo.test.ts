@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
@@ -35,8 +36,13 @@ async function call(folder: TestFolder, id: string, command: string, change: () 
   await tell('PostToolUse', { tool_response: '' });
 }
 
-async function undo(folder: TestFolder, callId: string): Promise<{ readonly exitCode: number; readonly out: string }> {
+async function undo(
+  folder: TestFolder,
+  callId: string,
+  whenShown: () => void = () => undefined,
+): Promise<{ readonly exitCode: number; readonly out: string }> {
   const { host, stdout } = createTestHost({ directory: folder.path, environment: environmentOf(folder) });
+  host.stdout.once('data', whenShown);
   const exitCode = await undoCall({ call: callId, yes: true }, host);
   return { exitCode, out: stdout() };
 }
@@ -64,6 +70,22 @@ test('a call of a guarded agent is shown and undone, and the log says so', async
     { type: 'guard-kept', callId: 'call-1', files: 2, left: [] },
     { type: 'guard-undone', callId: 'call-1', files: [path, binary] },
   ]);
+});
+
+test('a file that is changed while the person reads is not put back, and a wide mode is kept', async () => {
+  await using folder = await createWorld();
+  const [path, binary] = ['a.txt', 'b.bin'].map((name) => join(folder.path, 'work', name)) as [string, string];
+  await chmod(binary, 0o666);
+  await call(folder, 'call-1', 'echo two > a.txt; echo x > b.bin', async () => {
+    await writeFile(path, 'two\n');
+    await writeFile(binary, 'x');
+  });
+  const { exitCode, out } = await undo(folder, 'call-1', () => writeFileSync(path, 'mine'));
+  expect(exitCode).toBe(1);
+  expect(out).toContain('failed: a.txt: it was changed since the call');
+  expect(out).toContain('1 file put back.');
+  expect(await readFile(path, 'utf8')).toBe('mine');
+  expect((await stat(binary)).mode & 0o777).toBe(0o666);
 });
 
 test('a file that was changed since is refused; the others are put back', async () => {

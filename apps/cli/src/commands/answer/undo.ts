@@ -80,7 +80,11 @@ export async function undoCall({ call, session, yes }: UndoOptions, host: Host):
   }
   await note(found, changes, host);
   const failed: string[] = [];
-  for (const change of changes) {
+  for (const { file } of changes) {
+    // The person may have read for a while.
+    const [change] = planUndo({ ...found.checkpoint, files: [file] }, found.folder);
+    if (change?.type === 'refused') failed.push(`${relative(found.checkpoint.workspace, file.path)}: ${change.why}`);
+    if (change?.type !== 'put-back') continue;
     try {
       putBack(change);
     } catch (thrown) {
