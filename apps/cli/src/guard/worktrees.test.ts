@@ -20,7 +20,7 @@ const files = {
 };
 
 /** Sends events of one session, each from its own worktree. */
-function open({ path }: TestFolder) {
+function open({ path }: TestFolder, sessionId = 's-1') {
   const host = { ...toHost(path), untilMs: Date.now() + 60_000, pause: () => Promise.resolve() };
   const ids: string[] = [];
   const newId = (): string => {
@@ -28,13 +28,20 @@ function open({ path }: TestFolder) {
     return ids.at(-1) ?? '';
   };
   const send = async (event: string, worktree: string, id: string, command: string) => {
-    const text = toEvent(join(path, worktree), event, id, bash(command), { tool_response: 'x' });
+    const more = { session_id: sessionId, tool_response: 'x' };
+    const text = toEvent(join(path, worktree), event, id, bash(command), more);
     const { stdout, exitCode } = await answerHook({ agent: 'claude-code', text }, host);
     expect(exitCode).toBe(0);
     return stdout.includes('"deny"') ? 'denied' : stdout.includes('"ask"') ? 'asked' : 'allowed';
   };
   return {
     decide: (worktree: string, command: string) => send('PreToolUse', worktree, newId(), command),
+    async tell(hook_event_name: string, more: object) {
+      const event = { session_id: sessionId, cwd: join(path, 'main'), hook_event_name, ...more };
+      expect(await answerHook({ agent: 'claude-code', text: JSON.stringify(event) }, host)).toMatchObject({
+        exitCode: 0,
+      });
+    },
     /** `endsIn`: where the shell is after the call, which is what the agent reports as its folder. */
     async run(worktree: string, command: string, endsIn = worktree) {
       const id = newId();
@@ -108,4 +115,17 @@ test('a folder that is renamed meanwhile: its calls are settled, its checks do n
   expect(await decide('main', 'cat .env')).toBe('denied');
   await run('moved', 'npm test');
   expect(await decide('moved', 'git push')).toBe('allowed');
+});
+
+test('a session that is compacted, or ended and resumed, goes on with what it did; another one does not', async () => {
+  await using folder = await createFolder(files);
+  const { decide, run, tell } = open(folder);
+  await run('main', 'npm test');
+  await tell('PreCompact', { trigger: 'auto', custom_instructions: '' });
+  await tell('SessionStart', { source: 'compact' });
+  expect(await decide('main', 'git push')).toBe('allowed');
+  await tell('SessionEnd', { reason: 'prompt_input_exit' });
+  await tell('SessionStart', { source: 'resume' });
+  expect(await decide('main', 'git push --follow-tags')).toBe('allowed');
+  expect(await open(folder, 's-2').decide('main', 'git push')).toBe('denied');
 });
