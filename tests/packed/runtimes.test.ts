@@ -48,8 +48,9 @@ async function runInBareWorker(code: string): Promise<unknown> {
 
 test('the program is about every package that has to run anywhere', async () => {
   const libraries = (await readPackages(inject('tarballs'))).filter(({ manifest }) => manifest.exports !== undefined);
-  // These need Node.js: tool files, a model in a file with what runs it, and servers in processes.
+  // These need Node.js: an engine, tool files, a model in a file with what runs it, and servers in processes.
   const forNode = [
+    '@holdfast/driver-dbos',
     '@holdfast/loader',
     '@holdfast/loader-python',
     '@holdfast/mcp',
