@@ -181,7 +181,7 @@ ${toPlugin(`{
   await using folder = await createProject({ plugins: ['./odd.mjs'] }, { 'odd.mjs': odd });
   const { exitCode, stdout, stderr } = await type(folder, ['lock']);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('0 tools') });
-  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.invalid: placeholder\.unknown\)\n$/);
+  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(prompt\.invalid: placeholder\.unknown\)\n$/);
 });
 
 test('--locked refuses plugins without a lock, and a lock of tools alone stays unchanged', async () => {
