@@ -21,7 +21,7 @@ export type Opened =
  * Starts a server as its pin says. One that was never looked at, or that would be started otherwise, or whose package or file is another
  * one, is held back.
  *
- * @throws HoldfastError `lock.invalid`, `guard.settings.invalid`, and as `openServer`.
+ * @throws HoldfastError `lock.invalid`, `settings.invalid`, and as `openServer`.
  */
 export async function openPinned(
   entry: ServerEntry,
