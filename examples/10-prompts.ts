@@ -62,7 +62,7 @@ const books = teas.bind({ shop: 'Books', language: 'Dutch', days: 0 }).render().
 assert.match(books, /You answer for Books\. Answer in Dutch\.\n\n### 1\.2\. Tone \(role\.tone\)/);
 assert.throws(
   () => support.render(),
-  (error) => isHoldfastError(error) && error.code === 'prompt.param.invalid',
+  (error) => isHoldfastError(error) && error.code === 'prompt.invalid' && error.reason === 'param.missing',
 );
 
 const model = scriptedModel([{ calls: [{ name: 'find_order', arguments: { number: 'A-9' } }] }, { text: 'Sent.' }]);

@@ -49,7 +49,7 @@ try {
   // Reloading refuses it and lists the differences; other tools of the folder stay available.
   const third = await loadTools(folder, { lock });
   assert.deepEqual(third.tools, []);
-  assert.equal(third.diagnostics[0]?.code, 'tool.lock.changed');
+  assert.equal(third.diagnostics[0]?.code, 'lock.changed');
   assert.match(third.diagnostics[0].message, /src\/rate\.mjs/);
 
   // A person reviews the lines, fixes the file, and accepts it.

@@ -50,7 +50,7 @@ try {
     const swapped = await executeToolCall(call, { tools, session });
     assert(swapped.kind === 'ok');
     const again = await loadTools(folder, options);
-    assert.equal(again.diagnostics[0]?.code, 'tool.lock.changed');
+    assert.equal(again.diagnostics[0]?.code, 'lock.changed');
     await again.close();
     console.log(`swapped: ${again.diagnostics[0].message}`);
   }

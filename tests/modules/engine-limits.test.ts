@@ -28,6 +28,6 @@ test('what a model throws is not told at any length', async () => {
   };
   const { engine } = await startEngine(moduleFiles(['a']), { model });
   const error: unknown = await engine.invoke('a', { question: 'which?' }).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'modules.model_failed' });
+  expect(error).toMatchObject({ code: 'modules.failed', reason: 'model' });
   expect((error as Error).message.length).toBeLessThan(2_200);
 });

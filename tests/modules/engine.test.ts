@@ -65,12 +65,21 @@ test('MOD-8: modules by id and by tag, in the order of the manifest', async () =
   for (const name of ['__proto__', 'constructor', 'toString', '']) {
     expect(engine.getModule(name)).toBeUndefined();
     expect(engine.findByTag(name)).toEqual([]);
-    expect(await rejection(engine.invoke(name, asked))).toMatchObject({ code: 'modules.not_found' });
+    expect(await rejection(engine.invoke(name, asked))).toMatchObject({
+      code: 'modules.file_failed',
+      reason: 'not_found',
+    });
   }
   // Of a caller without types.
   for (const id of [5, null, undefined, {}] as never[]) {
-    expect(await rejection(engine.invoke(id, asked))).toMatchObject({ code: 'modules.not_found' });
-    expect(await rejection(engine.reloadModule(id))).toMatchObject({ code: 'modules.not_found' });
+    expect(await rejection(engine.invoke(id, asked))).toMatchObject({
+      code: 'modules.file_failed',
+      reason: 'not_found',
+    });
+    expect(await rejection(engine.reloadModule(id))).toMatchObject({
+      code: 'modules.file_failed',
+      reason: 'not_found',
+    });
   }
 });
 
@@ -86,7 +95,7 @@ test('MOD-10: without a manifest there is an empty engine, and a warning', async
 
 test('without a manifest, as in a folder that is not the one that was meant, `strict` makes no engine', async () => {
   const { code, message } = await rejection(startEngine({ 'a.json': moduleText('a', 1) }, { strict: true }));
-  expect(code).toBe('modules.load_failed');
+  expect(code).toBe('modules.file_failed');
   expect(message).toBe('Cannot load `memory`: `memory` has no `manifest.json`, so no modules are loaded.');
 });
 
@@ -112,16 +121,19 @@ test('MOD-12: of three modules one is broken: the other two load, and it is repo
   expect([await ask('a'), await ask('c')]).toEqual(['1', '1']);
   expect(new Set(engine.diagnostics.map(({ moduleId }) => moduleId))).toEqual(new Set(['b']));
   const { code, message, data } = await rejection(ask('b'));
-  expect({ code, data }).toMatchObject({ code: 'modules.not_found', data: { kind: 'ModuleNotFound', moduleId: 'b' } });
+  expect({ code, data }).toMatchObject({
+    code: 'modules.file_failed',
+    data: { reason: 'not_found', kind: 'ModuleNotFound', moduleId: 'b' },
+  });
   expect(message).toBe(`Cannot load \`b\`: \`b.json\`: ${engine.diagnostics[0]?.message}`);
 });
 
 test('MOD-12: with `strict` it makes no engine, and all that is wrong is told', async () => {
   const { engine } = await startEngine(oneBroken);
   const { code, message, data } = await rejection(startEngine(oneBroken, { strict: true }));
-  expect(code).toBe('modules.load_failed');
+  expect(code).toBe('modules.file_failed');
   expect(message).toContain('Cannot load `memory`: `b.json`: ');
-  expect(data).toEqual({ diagnostics: engine.diagnostics });
+  expect(data).toEqual({ reason: 'load_failed', diagnostics: engine.diagnostics });
   expect(engine.diagnostics.length).toBeGreaterThan(1);
   expect(() => JSON.stringify(data)).not.toThrow();
 });
@@ -137,7 +149,8 @@ test('LOOP-26: an unknown module, with the names that are nearly the same', asyn
     const thrown = await rejection(running);
     expect(isModuleError(thrown)).toBe(true);
     expect(thrown).toMatchObject({
-      code: 'modules.not_found',
+      code: 'modules.file_failed',
+      reason: 'not_found',
       message: 'Unknown module `npc.merchnt`. Did you mean `npc.merchant`?',
       data: { kind: 'ModuleNotFound', recoverable: false, moduleId: 'npc.merchnt', nearest: ['npc.merchant'] },
     });
@@ -157,7 +170,8 @@ test('a module that was not loaded is reported with the reason for its refusal, 
     'warning modules.invalid: field_type_unknown',
   ]);
   expect(await rejection(engine.invoke('a', asked))).toMatchObject({
-    code: 'modules.not_found',
+    code: 'modules.file_failed',
+    reason: 'not_found',
     message: `Cannot load \`a\`: \`a.json\`: ${engine.diagnostics[0]?.message}`,
     data: { problems: ['modules.invalid: demo'] },
   });
@@ -214,14 +228,14 @@ test('MOD-18: one module is reloaded by its id, without the others', async () =>
   expect(await ask('a')).toBe('2');
   source.remove('a.json');
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual(['module-removed a']);
-  expect(await rejection(ask('a'))).toMatchObject({ code: 'modules.not_found' });
+  expect(await rejection(ask('a'))).toMatchObject({ code: 'modules.file_failed', reason: 'not_found' });
   // It is listed, and may come back.
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual([
     'module-failed a modules.invalid: file_missing',
   ]);
   source.write('manifest.json', manifestText(['b']));
   expect((await engine.reloadModule('a')).map(describeEvent)).toEqual([]);
-  expect(await rejection(engine.reloadModule('a'))).toMatchObject({ code: 'modules.not_found' });
+  expect(await rejection(engine.reloadModule('a'))).toMatchObject({ code: 'modules.file_failed', reason: 'not_found' });
 });
 
 test('MOD-20: runs see one version from their beginning to their end, whatever is reloaded meanwhile', async () => {
@@ -491,10 +505,12 @@ test('what is wrong with an input or a model is told as of a predictor, also wit
       model: scriptedModel([{ throw: new Error('no line') }]),
     });
     expect(await rejection(engine.invoke('a', { question: 1 }, limits))).toMatchObject({
-      code: 'modules.input_invalid',
+      code: 'modules.invalid',
+      reason: 'input',
     });
     expect(await rejection(engine.invoke('a', asked, limits))).toMatchObject({
-      code: 'modules.model_failed',
+      code: 'modules.failed',
+      reason: 'model',
       cause: { message: 'no line' },
     });
   }
@@ -509,7 +525,8 @@ test('a signature types input and output, and has to be that of the module', asy
   expectTypeOf(untyped.run).returns.resolves.toEqualTypeOf<ToolLoopResult<JsonObject>>();
   // @ts-expect-error: `question` is text.
   expect(await rejection(engine.invoke('a', { question: 1 }, { signature: question }))).toMatchObject({
-    code: 'modules.input_invalid',
+    code: 'modules.invalid',
+    reason: 'input',
   });
   const twin: Signature<{ question: string }, { answer: string }> = { ...question };
   for (const run of [

@@ -82,7 +82,7 @@ test.each([
     react(signature, { model, tools: [] }),
   ];
   for (const predictor of predictors) {
-    expect(await codeOf(predictor.invoke(given))).toBe('modules.input_invalid');
+    expect(await codeOf(predictor.invoke(given))).toBe('modules.invalid: input');
     try {
       predictor.render(given);
       expect.unreachable();

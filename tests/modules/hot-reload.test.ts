@@ -83,7 +83,7 @@ test('HOT-6: a file that is deleted takes its module along, and restored as it w
   expect(await ask('a')).toBe('1');
   clock.advance(50);
   expect(await next(2)).toEqual(['module-skipped b', 'module-removed a']);
-  expect(await codeOf(ask('a'))).toBe('modules.not_found');
+  expect(await codeOf(ask('a'))).toBe('modules.file_failed: not_found');
   expect(engine.moduleIds).toEqual(['b']);
   source.write('a.json', moduleText('a', 1));
   clock.advance(50);
@@ -175,7 +175,7 @@ test('10,000 changes of one group are one reload, which changes that never end d
 test('HOT-12: a watch that is started twice is a clear error, and after it was closed it may be started again', async () => {
   const { engine, watch, source, clock, ask } = await startWatch(moduleFiles(['a']));
   await expect(engine.watch()).rejects.toMatchObject({
-    code: 'modules.load_failed',
+    code: 'modules.file_failed',
     reason: 'watch_started',
     message: '`memory` is already being watched. Use that watch or close it first.',
   });
@@ -188,7 +188,7 @@ test('HOT-12: a watch that is started twice is a clear error, and after it was c
   expect(await ask('a')).toBe('2');
   expect(again.counters).toEqual({ reloaded: 0, failed: 0, skipped: 0, removed: 0, missed: 0 });
   watch.close();
-  expect(await codeOf(engine.watch())).toBe('modules.load_failed: watch_started');
+  expect(await codeOf(engine.watch())).toBe('modules.file_failed: watch_started');
 });
 
 test('HOT-14: a file that an editor moves away and replaces by another one is changed, not removed', async () => {
@@ -247,7 +247,7 @@ test('a source that tells of no changes cannot be watched, and one that fails to
   });
   for (let count = 0; count < 2; count += 1) {
     await expect(deaf.watch()).rejects.toMatchObject({
-      code: 'modules.load_failed',
+      code: 'modules.file_failed',
       reason: 'watch_unavailable',
       message: '`deaf` does not report changes and cannot be watched. Call `reloadAll` after a change.',
     });

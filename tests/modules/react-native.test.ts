@@ -155,7 +155,7 @@ test.each([
   const result = await predictor.run(input);
   expect(result).toMatchObject({
     reason: 'failed',
-    error: { code: 'modules.model_failed', reason: 'context_overflow' },
+    error: { code: 'modules.failed', reason: 'context_overflow' },
   });
   expect(model.requests).toHaveLength(requests);
 });
@@ -295,11 +295,12 @@ test('what the model throws ends the run, and invoke rejects with it', async () 
   const script: ScriptStep[] = [calls(call('gold', { player: 1 })), { throw: thrown }];
   expect(await setUp(script).predictor.run(input)).toMatchObject({
     reason: 'failed',
-    error: { code: 'modules.model_failed', recoverable: true, kind: 'ModelFailed' },
+    error: { code: 'modules.failed', reason: 'model', recoverable: true, kind: 'ModelFailed' },
     calls: [{ id: 'call_0_0' }],
   });
   await expect(setUp(script).predictor.invoke(input)).rejects.toMatchObject({
-    code: 'modules.model_failed',
+    code: 'modules.failed',
+    reason: 'model',
     cause: thrown,
   });
 });
@@ -412,7 +413,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
 });
 
 test.each([{}, { type: 'else' }, { type: 'react', rounds: 3 }])('%j is not a state to resume from', async (state) => {
-  expect(await codeOf(setUp([]).predictor.resume(state))).toBe('modules.state_invalid');
+  expect(await codeOf(setUp([]).predictor.resume(state))).toBe('modules.invalid: state');
 });
 
 test.each([0, -1, 1.5, Number.NaN])('a limit of %d is refused', (maxIterations) => {
@@ -423,7 +424,7 @@ test('the same input gives the same bytes, and a wrong one is refused', async ()
   const { predictor } = setUp([]);
   expect(JSON.stringify(predictor.render(input))).toBe(JSON.stringify(setUp([]).predictor.render(input)));
   // @ts-expect-error: the input is wrong.
-  expect(await codeOf(predictor.run({ query: 1 }))).toBe('modules.input_invalid');
+  expect(await codeOf(predictor.run({ query: 1 }))).toBe('modules.invalid: input');
 });
 
 const circle: { self?: unknown } = {};

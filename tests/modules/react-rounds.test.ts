@@ -118,7 +118,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
 
   test('an answer that is withheld by the provider fails', async () => {
     const result = await setUp([{ text: '', finish: 'content-filter' }], { protocol }).predictor.run(input);
-    expect(result).toMatchObject({ reason: 'failed', requests: 1, error: { code: 'modules.model_failed' } });
+    expect(result).toMatchObject({ reason: 'failed', requests: 1, error: { code: 'modules.failed', reason: 'model' } });
     expect(result.error?.message).toContain('content-filter');
   });
 
@@ -146,7 +146,7 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
     const script = [asks('gold'), asks('gold'), asks('gold'), overflow(), overflow(), overflow(), overflow()];
     const { predictor } = setUp(script, { protocol });
     await expect(predictor.invoke(input)).rejects.toMatchObject({
-      code: 'modules.model_failed',
+      code: 'modules.failed',
       reason: 'context_overflow',
       message: expect.stringContaining('leaving out the 2 oldest rounds did not help'),
       data: { leftOut: 2 },

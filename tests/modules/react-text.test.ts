@@ -132,14 +132,14 @@ test.each([
   const { model, predictor } = setUp([...said, overflow(), overflow(), overflow(), overflow()]);
   expect(await predictor.run(input)).toMatchObject({
     reason: 'failed',
-    error: { code: 'modules.model_failed', reason: 'context_overflow' },
+    error: { code: 'modules.failed', reason: 'context_overflow' },
   });
   expect(model.requests).toHaveLength(requests);
 });
 
 test('RCT-16: so is that of an extraction which stays too long', async () => {
   const { predictor } = setUp([finish, overflow()]);
-  expect(await codeOf(predictor.invoke(input))).toBe('modules.model_failed: context_overflow');
+  expect(await codeOf(predictor.invoke(input))).toBe('modules.failed: context_overflow');
 });
 
 test.each(['Gold', 'gold_', 'go-ld', 'Finish', 'submit', 'constructor', '__proto__'])(
@@ -292,7 +292,7 @@ test('what ends a run ends a step, too', async () => {
   const dead = setUp([step('gold', { player: 1 }), { throw: new Error('the line is dead') }]);
   expect(await dead.predictor.run(input)).toMatchObject({
     reason: 'failed',
-    error: { code: 'modules.model_failed', kind: 'ModelFailed' },
+    error: { code: 'modules.failed', reason: 'model', kind: 'ModelFailed' },
   });
 });
 
@@ -317,7 +317,7 @@ test('a call that a person has to answer for suspends the run, which goes on aft
   expect(done).toMatchObject({ reason: 'submit', output: right, iterations: 2, requests: 3 });
   expect(after.gold.runs).toHaveLength(1);
   expect(trajectoryOf(lastText(after.model.requests[0]))).toContain('"gold":100');
-  expect(await codeOf(after.predictor.resume(state))).toBe('modules.state_invalid: used');
+  expect(await codeOf(after.predictor.resume(state))).toBe('modules.invalid: state_used');
 });
 
 test('render gives what the model is asked with first', async () => {

@@ -56,7 +56,7 @@ function expectNative(script: readonly Turn[], maxIterations: number): Expected 
       // The newest of the `at` rounds stays.
       if (left > 3 || leftOut >= at - 1) {
         const iterations = forced ? at : at + 1;
-        return { reason: 'failed', code: 'modules.model_failed', requests, iterations, players, told };
+        return { reason: 'failed', code: 'modules.failed', requests, iterations, players, told };
       }
       leftOut += 1;
     }

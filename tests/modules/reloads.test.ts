@@ -8,7 +8,7 @@ import { manifestText, moduleFiles, moduleText } from './test-module-texts.ts';
 test('MOD-18: a module that the manifest lists by now is loaded by its id', async () => {
   const { engine, source, ask } = await startEngine(moduleFiles(['a']));
   source.write('b.json', moduleText('b', 3));
-  await expect(engine.reloadModule('b')).rejects.toMatchObject({ code: 'modules.not_found' });
+  await expect(engine.reloadModule('b')).rejects.toMatchObject({ code: 'modules.file_failed', reason: 'not_found' });
   source.write('manifest.json', manifestText(['b', 'a']));
   expect((await engine.reloadModule('b')).map(describeEvent)).toEqual(['module-added b']);
   expect(await ask('b')).toBe('3');

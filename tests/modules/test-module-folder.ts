@@ -109,7 +109,7 @@ export async function checkFolder(rounds: number, seed: number): Promise<number>
       if (!version.startsWith(`${id}-`)) throw new Error(`\`${id}\` answered \`${version}\`.`);
       seen.add(version);
     } catch (thrown) {
-      if (!isHoldfastError(thrown) || thrown.code !== 'modules.not_found') throw thrown;
+      if (!isHoldfastError(thrown) || thrown.reason !== 'not_found') throw thrown;
     }
   };
   const askAll = (): Promise<unknown> => Promise.all(['a', 'b', 'c', 'd', 'deep.e'].map(ask));

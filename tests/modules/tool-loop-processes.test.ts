@@ -61,7 +61,7 @@ test('a process asks, a second one answers, a third one goes on', async () => {
   });
   expect(world()).toHaveLength(4);
   expect(new Set(world()).size).toBe(4);
-  await expect(live('resume')).rejects.toThrow(/'modules\.state_invalid',\n {2}data: \{ reason: 'used' \}/);
+  await expect(live('resume')).rejects.toThrow(/'modules\.invalid',\n {2}data: \{ reason: 'state_used' \}/);
   expect(world()).toHaveLength(4);
 });
 

@@ -9,7 +9,7 @@ export async function readText(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return undefined;
-    throw new HoldfastError('guard.settings.invalid', `Cannot read \`${path}\`.`, { data: { path }, cause });
+    throw new HoldfastError('settings.invalid', `Cannot read \`${path}\`.`, { data: { path }, cause });
   }
 }
 
@@ -22,6 +22,6 @@ export async function writeText(path: string, text: string): Promise<void> {
     await rename(part, path);
   } catch (cause) {
     await rm(part, { force: true });
-    throw new HoldfastError('guard.settings.invalid', `Cannot write \`${path}\`.`, { data: { path }, cause });
+    throw new HoldfastError('settings.invalid', `Cannot write \`${path}\`.`, { data: { path }, cause });
   }
 }

@@ -56,7 +56,7 @@ describe.each(['claude-code', 'codex', 'gemini'] as const)('%s', (agent) => {
     'settings that are %s are refused and left alone',
     async (text) => {
       await using folder = await createFolder({ [files[agent]]: text });
-      await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'guard.settings.invalid' });
+      await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'settings.invalid' });
       expect(await readFile(join(folder.path, files[agent]), 'utf8')).toBe(text);
     },
   );

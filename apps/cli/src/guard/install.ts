@@ -133,7 +133,7 @@ export interface Edited {
 /**
  * Settings with the hooks of a guard, which `words` start; without `words`: without them. Everything else stays as it is.
  *
- * @throws HoldfastError `guard.settings.invalid` for a file that is not settings; it is left alone.
+ * @throws HoldfastError `settings.invalid` for a file that is not settings; it is left alone.
  */
 export function editSettings(
   text: string | undefined,
@@ -254,5 +254,5 @@ function indentOf(text: string | undefined): string | number {
 function invalid(agent: string, problem: string): HoldfastError {
   const file = installations[agent]?.file ?? 'the settings';
   const message = `Cannot edit \`${file}\` of ${agent}: ${problem}. Correct the file, then try again.`;
-  return new HoldfastError('guard.settings.invalid', message, { data: { agent, file } });
+  return new HoldfastError('settings.invalid', message, { data: { agent, file } });
 }

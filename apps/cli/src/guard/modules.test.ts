@@ -45,7 +45,7 @@ describe.each([
     'a file that is not ours is refused and left alone: %j',
     async (text) => {
       await using folder = await createFolder({ [file]: text });
-      await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'guard.settings.invalid' });
+      await expect(installHooks({ agent }, hostOf(folder))).rejects.toMatchObject({ code: 'settings.invalid' });
       expect(await uninstallHooks({ agent }, hostOf(folder))).toMatchObject({ changed: false });
       expect(await readFile(join(folder.path, file), 'utf8')).toBe(text);
     },

@@ -130,12 +130,12 @@ export function readModule(text: string | undefined, agent: string): readonly st
 /**
  * The module that starts a hook by `words`; without `words`: nothing, since the whole file is ours.
  *
- * @throws HoldfastError `guard.settings.invalid` for a file that is not ours; it is left alone.
+ * @throws HoldfastError `settings.invalid` for a file that is not ours; it is left alone.
  */
 export function editModule(text: string | undefined, agent: string, words: readonly string[] | undefined): string {
   if (text !== undefined && readModule(text, agent) === undefined) {
     const message = `The file in which the module for ${agent} goes is not of Holdfast. Move it away, then try again.`;
-    throw new HoldfastError('guard.settings.invalid', message, { data: { agent } });
+    throw new HoldfastError('settings.invalid', message, { data: { agent } });
   }
   return words === undefined ? '' : toModule(agent, words);
 }

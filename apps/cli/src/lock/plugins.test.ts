@@ -67,7 +67,7 @@ test('a changed plugin is shown, and left out until it is accepted', async () =>
   expect(checked.stdout).toMatch(/^changed {2}plugin:git {2}file, tool:status dangerous, tool:status description\n/);
   const run = await runScript(folder, ...later);
   expect(run.stderr).toMatch(
-    /^left out: The plugin `\.\/git2\.mjs` does not match any locked file.+ \(plugin\.lock\.changed\)\n$/,
+    /^left out: The plugin `\.\/git2\.mjs` does not match any locked file.+ \(lock\.changed\)\n$/,
   );
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 
@@ -90,14 +90,14 @@ test('nothing runs if a pack differs from the lock or is not locked', async () =
   expect(await runScript(folder, ...later)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
+    stderr: expect.stringContaining('(lock.changed: pack)'),
   });
   await folder.write('more.mjs', toPack('more', '() => core.allow'));
   await folder.write('more.config.mjs', toConfig({ ...whole, packs: ['./guard.mjs', './more.mjs'] }));
   expect(await runScript(folder, '--config', 'more.config.mjs')).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
+    stderr: expect.stringContaining('(lock.changed: pack)'),
   });
   expect(await listSessions(folder)).toEqual([]);
 });
@@ -107,9 +107,9 @@ test('an invalid lock does not matter without plugins or packs', async () => {
   expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
   await folder.write('holdfast.config.mjs', toConfig({ plugins: ['./git.mjs'] }));
   expect(await runScript(folder)).toMatchObject({
-    exitCode: 1,
+    exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(tools.lock.invalid)'),
+    stderr: expect.stringContaining('(lock.invalid)'),
   });
 });
 
@@ -119,13 +119,13 @@ test('no code of a plugin or pack that differs from the lock runs', async () => 
   await folder.write('git.mjs', `console.error('THE PLUGIN RAN');\n${git}`);
   const changedPlugin = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
   expect(changedPlugin.exitCode).toBe(0);
-  expect(changedPlugin.stderr).toMatch(/^left out: .+its code was not run.+\(plugin\.lock\.changed\)\n$/);
+  expect(changedPlugin.stderr).toMatch(/^left out: .+its code was not run.+\(lock\.changed\)\n$/);
   await folder.write('guard.mjs', `console.error('THE PACK RAN');\n${files['guard.mjs']}`);
   const changedPack = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
   expect(changedPack).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
+    stderr: expect.stringContaining('(lock.changed: pack)'),
   });
   expect(changedPack.stderr).not.toContain('RAN');
 });
@@ -145,7 +145,7 @@ test.each(['plugin', 'pack'])(
     const { exitCode, stdout, stderr } = await runScript(folder);
     expect(exitCode).toBe(kind === 'plugin' ? 0 : 2);
     expect(stdout).not.toMatch(/ok {8}status/);
-    expect(stderr).toContain(kind === 'plugin' ? '(plugin.lock.changed: new)' : '(plugin.lock.changed: pack_new)');
+    expect(stderr).toContain(kind === 'plugin' ? '(lock.changed: new)' : '(lock.changed: pack_new)');
     await type(folder, ['lock']);
     expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
   },
@@ -181,7 +181,7 @@ ${toPlugin(`{
   await using folder = await createProject({ plugins: ['./odd.mjs'] }, { 'odd.mjs': odd });
   const { exitCode, stdout, stderr } = await type(folder, ['lock']);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('0 tools') });
-  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.invalid: placeholder\.unknown\)\n$/);
+  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(prompt\.invalid: placeholder\.unknown\)\n$/);
 });
 
 test('--locked refuses plugins without a lock, and a lock of tools alone stays unchanged', async () => {
@@ -193,7 +193,7 @@ test('--locked refuses plugins without a lock, and a lock of tools alone stays u
   // Until the lock covers plugins, they are used without it.
   expect((await runScript(folder)).stdout).toMatch(/ok {8}status/);
   const { stdout, stderr } = await runScript(folder, '--locked');
-  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(plugin\.lock\.changed: new\)\n$/);
+  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(lock\.changed: new\)\n$/);
   expect(stdout).toMatch(/unknown.+ status/);
   expect(await type(folder, ['lock', '--no-config', '--check'])).toMatchObject({ exitCode: 0 });
   await type(folder, ['lock']);
@@ -229,7 +229,7 @@ test('the lock beside the configuration covers plugins, regardless of the tools 
   expect((await runScript(folder, ...named)).stdout).toMatch(/ok {8}status/);
   expect(await runScript(folder, ...later, ...named)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
+    stderr: expect.stringContaining('(lock.changed: pack)'),
   });
   const both = await type(folder, ['lock', ...named]);
   expect(both.stdout).toContain(
@@ -240,7 +240,7 @@ test('the lock beside the configuration covers plugins, regardless of the tools 
   expect(await runScript(folder, ...named)).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(plugin.lock.invalid: ambiguous)'),
+    stderr: expect.stringContaining('(lock.invalid: ambiguous)'),
   });
 });
 
@@ -258,7 +258,7 @@ test('a lock beside the tools folder covers plugins if the one beside the config
   expect(await runScript(folder, '--config', 'ci/my.config.mjs')).toMatchObject({ exitCode: 0, stderr: '' });
   expect(await runScript(folder, '--config', 'ci/later.config.mjs')).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('(plugin.lock.changed: pack)'),
+    stderr: expect.stringContaining('(lock.changed: pack)'),
   });
 });
 
@@ -272,7 +272,7 @@ test('a suspended run whose lock is deleted does not resume with other code', as
   expect(await type(folder, ['resume', '--yes'])).toMatchObject({
     exitCode: 2,
     stdout: expect.not.stringContaining('push'),
-    stderr: expect.stringMatching(/\((?:plugin\.lock\.changed: new|config\.invalid: pack\.unknown)\)/),
+    stderr: expect.stringMatching(/\((?:lock\.changed: new|config\.invalid: pack\.unknown)\)/),
   });
   await writeFile(join(folder.path, 'holdfast.lock'), text);
   expect((await type(folder, ['resume', '--yes'])).stdout).toMatch(/ok {8}push/);

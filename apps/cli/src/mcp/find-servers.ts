@@ -51,7 +51,7 @@ export type FoundServer = StartedServer | RemoteServer;
 /** Claude Code and most others, VS Code, opencode, and the projects of Claude Code's own file. */
 const places: readonly (readonly string[])[] = [['mcpServers'], ['servers'], ['mcp'], ['mcp', 'servers']];
 
-/** The servers in settings that are JSON with comments. @throws HoldfastError `mcp.settings.invalid`. */
+/** The servers in settings that are JSON with comments. @throws HoldfastError `settings.invalid`. */
 export function findServers(text: string): readonly FoundServer[] {
   const tree = parse(text);
   const projects = membersOf(findNodeAtLocation(tree, ['projects']));
@@ -66,10 +66,7 @@ function parse(text: string): Node {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   if (tree?.type === 'object' && errors.length === 0) return tree;
-  throw new HoldfastError(
-    'mcp.settings.invalid',
-    'The settings are not JSON with comments: they are left as they were.',
-  );
+  throw new HoldfastError('settings.invalid', 'The settings are not JSON with comments: they are left as they were.');
 }
 
 function membersOf(node: Node | undefined): readonly { readonly name: string; readonly node: Node }[] {

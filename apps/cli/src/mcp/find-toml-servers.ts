@@ -10,7 +10,7 @@ interface Entry {
   readonly node: AST.TOMLKeyValue;
 }
 
-/** The servers in Codex's `config.toml`. @throws HoldfastError `mcp.settings.invalid`. */
+/** The servers in Codex's `config.toml`. @throws HoldfastError `settings.invalid`. */
 export function findTomlServers(text: string): readonly FoundServer[] {
   const [top] = parse(text).body;
   const entries = top.body.flatMap((node) =>
@@ -35,7 +35,7 @@ function parse(text: string): AST.TOMLProgram {
     return parseTOML(text);
   } catch (cause) {
     if (!(cause instanceof ParseError)) throw cause;
-    throw new HoldfastError('mcp.settings.invalid', 'The settings are not TOML: they are left as they were.', {
+    throw new HoldfastError('settings.invalid', 'The settings are not TOML: they are left as they were.', {
       cause,
     });
   }

@@ -21,7 +21,7 @@ export type Opened =
  * Starts a server as its pin says. One that was never looked at, or that would be started otherwise, or whose package or file is another
  * one, is held back.
  *
- * @throws HoldfastError `tools.lock.invalid`, `guard.settings.unwritable`, and as `openServer`.
+ * @throws HoldfastError `lock.invalid`, `settings.invalid`, and as `openServer`.
  */
 export async function openPinned(
   entry: ServerEntry,
@@ -62,7 +62,7 @@ export async function openPinned(
  * Holds a running server to its pin as it is now: what a person has accepted meanwhile is offered. A pin of another start or package holds
  * from the next start on.
  *
- * @throws HoldfastError `mcp.pins.invalid`, `tools.lock.invalid`, and as `refresh`.
+ * @throws HoldfastError `lock.invalid`, and as `refresh`.
  */
 export async function takeAccepted(
   entry: ServerEntry,

@@ -32,7 +32,7 @@ export function findProject({ directory }: Pick<Host, 'directory'>): string {
   return findWorkFolder(directory, existsSync).workspace;
 }
 
-/** `undefined`: not pinned. @throws HoldfastError `tools.lock.invalid`. */
+/** `undefined`: not pinned. @throws HoldfastError `lock.invalid`. */
 export function readPinned(
   entry: ServerName,
   { readServerPin }: Pick<McpPackage, 'readServerPin'>,
@@ -44,10 +44,10 @@ export function readPinned(
   const pinned = readServerPin(found);
   if (pinned !== undefined) return pinned;
   const message = `\`${path}\` has no usable pin under \`mcp.${entry.name}\`. Remove it there, and pin the server again.`;
-  throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'mcp', path, server: entry.name } });
+  throw new HoldfastError('lock.invalid', message, { data: { reason: 'mcp', path, server: entry.name } });
 }
 
-/** @throws HoldfastError `tools.lock.invalid`. */
+/** @throws HoldfastError `lock.invalid`. */
 export async function writePinned(entry: ServerName, pinned: McpServerPin, host: PinHost): Promise<void> {
   const path = findLockPath(entry, host);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -83,7 +83,7 @@ test("Codex's config.toml is wrapped where it starts a program, and restored to 
 });
 
 test.each(['[mcp_servers', 'a = ', '{ "mcpServers": {} }'])('a config.toml that is not TOML is refused: %j', (text) => {
-  expect(() => wrapServers(text, program, toml)).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
+  expect(() => wrapServers(text, program, toml)).toThrow(expect.objectContaining({ code: 'settings.invalid' }));
 });
 
 test('an address is reached by our program; headers become its environment, variables and all', () => {
@@ -264,7 +264,7 @@ test.each(['', '[]', '{', '{"mcpServers": }', 'mcpServers: {}'])(
   'settings that are not JSON are refused: %j',
   (text) => {
     for (const edit of [() => wrapServers(text, program, json), () => unwrapServers(text)])
-      expect(edit).toThrow(expect.objectContaining({ code: 'mcp.settings.invalid' }));
+      expect(edit).toThrow(expect.objectContaining({ code: 'settings.invalid' }));
   },
 );
 

@@ -30,7 +30,7 @@ export interface WrapSettings {
  * Puts `program` with `mcp wrap` in front of the command of each server, and in place of an address. Nothing else moves: comments, order,
  * unknown keys, environments and variables stay as they are written.
  *
- * @throws HoldfastError `mcp.settings.invalid`.
+ * @throws HoldfastError `settings.invalid`.
  */
 export function wrapServers(text: string, program: readonly string[], { format, user }: WrapSettings): EditedSettings {
   const [head = '', ...before] = program;
@@ -44,7 +44,7 @@ export function wrapServers(text: string, program: readonly string[], { format, 
   });
 }
 
-/** Removes `mcp wrap`; a file that was not changed since is equal to the original. @throws HoldfastError `mcp.settings.invalid`. */
+/** Removes `mcp wrap`; a file that was not changed since is equal to the original. @throws HoldfastError `settings.invalid`. */
 export function unwrapServers(text: string, format: SettingsFormat = 'json'): EditedSettings {
   return editServers(text, format, (server) => {
     if (server.kind === 'remote') return undefined;

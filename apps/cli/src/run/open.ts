@@ -75,7 +75,7 @@ export interface WorkOpening {
 /**
  * Opens settings, tools and plugins for the duration of `work`.
  *
- * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, `tools.lock.*`.
+ * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, `lock.*`.
  */
 export async function openWork<Answer>(
   place: WorkPlace,

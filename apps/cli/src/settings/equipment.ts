@@ -58,7 +58,7 @@ export interface EquipmentOptions {
 /**
  * Opens tools, plugins and packs. A plugin that fails is left out; a pack that fails throws, so that nothing runs unguarded.
  *
- * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.invalid`.
+ * @throws HoldfastError `usage.invalid` (`lock_missing`), `lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.invalid`.
  */
 export async function openEquipment(
   settings: Settings,
@@ -138,7 +138,7 @@ function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
 /**
  * The lock for plugins and packs: the one beside the configuration, unless only the one beside the tools folder covers plugins.
  *
- * @throws HoldfastError `plugin.lock.invalid`, and as `compareDefinitions` for a lock.
+ * @throws HoldfastError `lock.invalid`, and as `compareDefinitions` for a lock.
  */
 export async function findPluginLock({ path }: ToolsFolder, { file, directory }: Settings): Promise<string> {
   const own = join(await realpath(dirname(resolve(directory, file ?? lockName))), lockName);
@@ -146,7 +146,7 @@ export async function findPluginLock({ path }: ToolsFolder, { file, directory }:
   if (beside === own || !saysOfPlugins(beside)) return own;
   if (!saysOfPlugins(own)) return beside;
   throw new HoldfastError(
-    'plugin.lock.invalid',
+    'lock.invalid',
     `Two locks cover plugins and packs: \`${own}\` beside the configuration and \`${beside}\` beside the tools folder. Remove \`plugins\` from one of them.`,
     { data: { reason: 'ambiguous', locks: [own, beside] } },
   );
@@ -161,7 +161,7 @@ export function reportProblems(equipment: Equipment, host: Host): void {
   const { settings, toolset, leftOut, oddities, unknownNames, environment } = equipment;
   reportUnused(environment, host);
   if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
-  if (toolset.lockGone !== undefined) host.stderr.write(`warning: ${toolset.lockGone} (tools.lock.missing)\n`);
+  if (toolset.lockGone !== undefined) host.stderr.write(`warning: ${toolset.lockGone} (lock.invalid: missing)\n`);
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
   for (const one of leftOut) host.stderr.write(`left out: ${toPrintable(one.message)} (${describeCode(one)})\n`);

@@ -127,7 +127,7 @@ function checkSections({ name, sections = [] }: Plugin): void {
 
 function notLocked(kind: FileToImport['kind'], name: string): HoldfastError {
   return new HoldfastError(
-    'plugin.lock.changed',
+    'lock.changed',
     `The ${kind} \`${name}\` is not locked, but a lock is required: review it, then lock it with \`holdfast lock\`.`,
     { data: { reason: kind === 'pack' ? 'pack_new' : 'new', [kind]: name } },
   );

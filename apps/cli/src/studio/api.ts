@@ -45,8 +45,8 @@ interface Sources {
 }
 
 async function read(path: string, query: URLSearchParams, { index, inbox }: Sources): Promise<unknown> {
-  const nothing = new HoldfastError('studio.failed', `There is nothing at \`${path}\`: reload the page.`, {
-    data: { reason: 'unknown' },
+  const nothing = new HoldfastError('command.failed', `There is nothing at \`${path}\`: reload the page.`, {
+    data: { reason: 'studio.unknown' },
   });
   switch (path) {
     case 'inbox':
@@ -143,7 +143,7 @@ function listFacets(index: CallIndex): unknown {
   };
 }
 
-/** @throws HoldfastError `studio.failed`. */
+/** @throws HoldfastError `command.failed`. */
 function readAnswer(body: Json): { readonly nonce: string; readonly answer: ApprovalAnswer } {
   const { nonce, type, grant, reason } = isPlainObject(body) ? body : {};
   const isReason = reason === undefined || (typeof reason === 'string' && reason.length <= maxReason);
@@ -151,9 +151,9 @@ function readAnswer(body: Json): { readonly nonce: string; readonly answer: Appr
   if (typeof nonce === 'string' && type === 'deny' && isReason)
     return { nonce, answer: { type, ...(reason === undefined || reason === '' ? {} : { reason }) } };
   throw new HoldfastError(
-    'studio.failed',
+    'command.failed',
     `Expected \`nonce\` and a \`type\` of \`approve\` or \`deny\`, with a \`reason\` of at most ${maxReason} characters.`,
-    { data: { reason: 'answer' } },
+    { data: { reason: 'studio.answer' } },
   );
 }
 

@@ -49,16 +49,16 @@ export async function listPacks(): Promise<readonly { readonly name: string; rea
 /**
  * The calls of a session that one preset would have decided otherwise than another one, as `holdfast policy diff` finds them.
  *
- * @throws HoldfastError `studio.failed`, `policy.*`.
+ * @throws HoldfastError `command.failed`, `policy.*`.
  */
 export async function compareSession({ path, workspace, calls }: IndexedLog, sides: Sides): Promise<Comparison> {
   const pack = (await ownPacks()).find(({ name }) => name === sides.pack);
   const missing = [sides.from, sides.to].find((name) => pack === undefined || !Object.hasOwn(pack.presets, name));
   if (pack === undefined || missing !== undefined) {
     throw new HoldfastError(
-      'studio.failed',
+      'command.failed',
       `Unknown preset \`${missing}\` of pack \`${sides.pack}\`: reload the page.`,
-      { data: { reason: 'unknown' } },
+      { data: { reason: 'studio.unknown' } },
     );
   }
   const compared = await comparePolicies(readLog(path).records, {

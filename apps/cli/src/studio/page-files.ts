@@ -20,15 +20,15 @@ const builtFolder: URL = new URL(
   import.meta.url,
 );
 
-/** @throws HoldfastError `studio.failed`. */
+/** @throws HoldfastError `command.failed`. */
 export async function readPageFiles(folder: URL = builtFolder): Promise<PageFiles> {
   try {
     const bodies = await Promise.all(Object.keys(names).map((name) => readFile(new URL(name, folder), 'utf8')));
     return toPageFiles(bodies);
   } catch (cause) {
     if (!hasCode(cause, 'ENOENT')) throw cause;
-    throw new HoldfastError('studio.failed', 'The page of the studio is not built: run `npm run build` first.', {
-      data: { reason: 'page_missing' },
+    throw new HoldfastError('command.failed', 'The page of the studio is not built: run `npm run build` first.', {
+      data: { reason: 'studio.page_missing' },
       cause,
     });
   }

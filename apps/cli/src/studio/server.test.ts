@@ -160,13 +160,13 @@ test('an inbox over all sessions; an answer holds for what was shown, once', asy
 });
 
 test.each([
-  { body: { type: 'approve' }, status: 400, code: 'studio.failed', reason: 'answer' },
-  { body: { nonce: 'x', type: 'later' }, status: 400, code: 'studio.failed', reason: 'answer' },
+  { body: { type: 'approve' }, status: 400, code: 'command.failed', reason: 'studio.answer' },
+  { body: { nonce: 'x', type: 'later' }, status: 400, code: 'command.failed', reason: 'studio.answer' },
   {
     body: { nonce: 'x', type: 'deny', reason: 'a'.repeat(70_000) },
     status: 400,
-    code: 'studio.failed',
-    reason: 'answer',
+    code: 'command.failed',
+    reason: 'studio.answer',
   },
   { body: { nonce: 'x', type: 'approve' }, status: 409, code: 'approval.mismatch' },
 ])('$body.type is refused: $code', async ({ body, status, code, reason }) => {
@@ -217,7 +217,11 @@ test('what the page does not ask for is not there', async () => {
   await using folder = await createFolder();
   await using studio = await openTestStudio({ directory: folder.path });
   const { status, text } = await studio.send({ path: '/api/nothing', headers: studio.own.read });
-  expect({ status, ...JSON.parse(text) }).toMatchObject({ status: 404, code: 'studio.failed', reason: 'unknown' });
+  expect({ status, ...JSON.parse(text) }).toMatchObject({
+    status: 404,
+    code: 'command.failed',
+    reason: 'studio.unknown',
+  });
 });
 
 test('a staged change is shown, and a yes does not hold for another one', async () => {
@@ -288,10 +292,10 @@ test('a guarded agent waits, its question has facts, a yes here lets the call th
   });
   expect(await studio.read(`${compare}&from=strict&to=strict`)).toMatchObject({ counts: { same: 1 }, calls: [] });
   for (const other of ['&from=recommended&to=constructor', '&from=recommended'])
-    expect(await studio.read(`${compare}${other}`)).toMatchObject({ code: 'studio.failed', reason: 'unknown' });
+    expect(await studio.read(`${compare}${other}`)).toMatchObject({ code: 'command.failed', reason: 'studio.unknown' });
   expect(await studio.read('compare?session=nowhere&pack=./evil.js&from=a&to=b')).toMatchObject({
-    code: 'studio.failed',
-    reason: 'unknown',
+    code: 'command.failed',
+    reason: 'studio.unknown',
   });
 }, 60_000);
 
@@ -301,7 +305,7 @@ test('a port that is taken', async () => {
   const port = Number(new URL(studio.link).port);
   const { host } = createTestHost({ directory: folder.path });
   await expect(serveStudio({ page: new Map(), port }, host)).rejects.toMatchObject({
-    code: 'studio.failed',
-    reason: 'port',
+    code: 'command.failed',
+    reason: 'studio.port',
   });
 });

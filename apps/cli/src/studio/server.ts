@@ -27,7 +27,7 @@ export interface StudioOptions {
  * Serves the page on the loopback interface. Its files hold nothing; reading needs one secret and answering another one, both in
  * headers. Cookies would be shared between ports.
  *
- * @throws HoldfastError `studio.failed`.
+ * @throws HoldfastError `command.failed`.
  */
 export async function serveStudio({ page, port }: StudioOptions, host: Host): Promise<Studio> {
   const secrets = { read: makeSecret(), answer: makeSecret() };
@@ -41,9 +41,9 @@ export async function serveStudio({ page, port }: StudioOptions, host: Host): Pr
     await once(server, 'listening');
   } catch (cause) {
     throw new HoldfastError(
-      'studio.failed',
+      'command.failed',
       `Port ${port} of 127.0.0.1 cannot be used: ${describeThrown(cause)}. Choose another \`--port\`.`,
-      { data: { reason: 'port' }, cause },
+      { data: { reason: 'studio.port' }, cause },
     );
   }
   const { port: own } = server.address() as AddressInfo;
@@ -130,7 +130,7 @@ async function sendJson(response: ServerResponse, make: () => Promise<Json>): Pr
 }
 
 function statusOf({ code, reason }: Problem): number {
-  if (code === 'studio.failed') return reason === 'unknown' ? 404 : 400;
+  if (code === 'command.failed') return reason === 'studio.unknown' ? 404 : 400;
   return code.startsWith('approval.') || code === 'work.not_open' || code === 'log.locked' ? 409 : 500;
 }
 
@@ -142,7 +142,9 @@ async function readBody(request: IncomingMessage): Promise<Json> {
   for await (const part of request as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength;
     if (bytes > maxBodyBytes)
-      throw new HoldfastError('studio.failed', 'The answer is longer than 64 kB.', { data: { reason: 'answer' } });
+      throw new HoldfastError('command.failed', 'The answer is longer than 64 kB.', {
+        data: { reason: 'studio.answer' },
+      });
     parts.push(part);
   }
   const parsed = parseJson(Buffer.concat(parts).toString('utf8'));

@@ -84,7 +84,8 @@ export type UsageReason =
 export const usageError: ReasonedError<UsageReason> = errorsOf('usage.invalid');
 
 // Errors in the request or configuration: nothing has been done.
-const wrongRequest = /^(?:usage|guard|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;
+const wrongRequest =
+  /^(?:usage|guard|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama|lock|settings)\./;
 
 export function toExitCode(thrown: unknown): ExitCode {
   if (isHoldfastError(thrown) && thrown.code === 'terminal.interrupted') return interruptionCodes['ctrl-c'];

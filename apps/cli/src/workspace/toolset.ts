@@ -95,7 +95,7 @@ export interface FolderToolsOptions {
  * Opens the file tools and the tools of a folder, within its lock if there is one. A tool with the name of a file tool is left
  * out.
  *
- * @throws HoldfastError `usage.invalid` (`lock_missing`), `tools.lock.*`.
+ * @throws HoldfastError `usage.invalid` (`lock_missing`), `lock.*`.
  */
 export async function openFolderTools(
   folder: ToolsFolder,
@@ -190,7 +190,7 @@ export function toLockOptions({ name }: ToolsFolder, subfolders: boolean): strin
 
 /** Adds the options for this folder to commands in a hint about the lock. */
 function nameFolder(diagnostic: Diagnostic, folder: ToolsFolder, subfolders: boolean): Diagnostic {
-  if (!diagnostic.code.startsWith('tool.lock.')) return diagnostic;
+  if (diagnostic.code !== 'lock.changed') return diagnostic;
   const command = `holdfast lock${toLockOptions(folder, subfolders)}`;
   return { ...diagnostic, hint: diagnostic.hint.replaceAll('holdfast lock', () => command) };
 }

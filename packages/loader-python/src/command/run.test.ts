@@ -288,7 +288,7 @@ test('with a lock, copies of all files that the command names run, and stay exec
     await project.write(`plugins/deep/${file}`, 'exit 1');
   expect(await callTool(loaded.tools[0], {})).toEqual({ value: ['some words', 'help'] });
   await loaded.close();
-  expect(codesOf(await loadTools(plugins, { lock }))).toEqual(['count.tool.json tool.lock.changed']);
+  expect(codesOf(await loadTools(plugins, { lock }))).toEqual(['count.tool.json lock.changed']);
 
   const locked = JSON.parse(await readFile(lock, 'utf8')).tools.count;
   expect(Object.keys(locked.files)).toEqual([

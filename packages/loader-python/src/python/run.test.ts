@@ -419,7 +419,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
       await project.write(file, `${withHelpers[file as keyof typeof withHelpers]}# changed\n`);
       const { tools, diagnostics } = await loadTools(project.plugins, { lock: project.lock });
       expect(tools).toEqual([]);
-      expect(diagnostics.find(({ code }) => code === 'tool.lock.changed')?.message).toContain(file);
+      expect(diagnostics.find(({ code }) => code === 'lock.changed')?.message).toContain(file);
     },
   );
 
@@ -428,7 +428,7 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await project.accept();
     await project.write('plugins/pip/__init__.py', '');
     const { diagnostics } = await loadTools(project.plugins, { lock: project.lock });
-    expect(codesOf({ diagnostics })).toEqual(['x.py tool.lock.changed']);
+    expect(codesOf({ diagnostics })).toEqual(['x.py lock.changed']);
   });
 
   test('an import that is a link, or not valid Python, cannot be locked', async () => {

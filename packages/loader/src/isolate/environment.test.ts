@@ -136,7 +136,7 @@ test('a changed list of variables is a difference from the lock', async () => {
   await project.write('plugins/asks.mjs', more);
   const { tools, diagnostics } = await loadTools(project.plugins, { lock: project.lock, environment: () => values });
   expect(tools).toEqual([]);
-  expect(diagnostics).toMatchObject([{ code: 'tool.lock.changed' }]);
+  expect(diagnostics).toMatchObject([{ code: 'lock.changed' }]);
   expect(diagnostics[0]?.message).toContain('environment');
 });
 

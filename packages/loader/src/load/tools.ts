@@ -47,7 +47,7 @@ export interface LoadedTools {
  * unless `isolation` says otherwise. Refused files are listed in the diagnostics.
  *
  * @throws HoldfastError `tools.folder.unreadable`; with a lock
- * also `tools.lock.missing`, `tools.lock.invalid`.
+ * also `lock.invalid`.
  */
 export function loadTools(directory: string, options: LoadToolsOptions = {}): Promise<LoadedTools> {
   return loadToolsWith(directory, options, {});

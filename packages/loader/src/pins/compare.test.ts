@@ -81,7 +81,7 @@ test('one tool is accepted, the others keep their entries', async () => {
   await (await project.compare()).accept(['plain']);
   expect(statesOf(await project.compare())).toEqual(['greet changed', 'later new', 'plain same']);
   await expect((await project.compare()).accept(['gone'])).rejects.toMatchObject({
-    code: 'tools.lock.invalid',
+    code: 'lock.invalid',
     reason: 'unknown_tool',
   });
 });
@@ -121,7 +121,7 @@ test('the compared state is locked, even if files changed since', async () => {
   const compared = await project.compare();
   await project.write('src/data.json', '{"word":"evil"}');
   await compared.accept();
-  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
+  expect(codesOf(await project.load())).toEqual(['greet.mjs lock.changed']);
   await project.write('src/data.json', files['src/data.json']);
   expect(await callTool((await project.load()).tools[0])).toBe('good');
 });
@@ -208,7 +208,7 @@ test.each(['written', 'put', 'lock'])('a process killed after %s leaves nothing 
   await project.write('src/data.json', '{"word":"new"}');
   await killAt(step, project);
   expect(await readFile(project.lock, 'utf8')).toBe(before);
-  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
+  expect(codesOf(await project.load())).toEqual(['greet.mjs lock.changed']);
   await project.accept();
   const { tools, diagnostics } = await project.load();
   expect(diagnostics).toEqual([]);
@@ -223,9 +223,9 @@ test.each(['written', 'put', 'lock'])('a process killed after %s leaves nothing 
 
 test('a damaged lock is not overwritten', async () => {
   await using project = await createProject({ ...files, 'holdfast.lock': '<<<<<<<' });
-  await expect(project.compare()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await expect(project.compare()).rejects.toMatchObject({ code: 'lock.invalid' });
   await using other = await createProject(files);
   const compared = await compareLockWith(other.plugins, { lock: other.lock }, {});
   await other.write('holdfast.lock', '<<<<<<<');
-  await expect(compared.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await expect(compared.accept()).rejects.toMatchObject({ code: 'lock.invalid' });
 });

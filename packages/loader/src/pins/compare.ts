@@ -40,7 +40,7 @@ export interface LockComparison {
    * Locks the compared state: keeps the bytes read then, and writes the lock. Default: every tool of the folder. Tools that are gone
    * leave the lock; refused ones keep their entry. Copies outside the lock are removed after 30 days without use.
    *
-   * @throws HoldfastError `tools.lock.invalid`, `tool.file.import_failed`, and for the lock the errors of
+   * @throws HoldfastError `lock.invalid`, `tool.file.import_failed`, and for the lock the errors of
    * `compareLock`.
    */
   accept(names?: readonly string[]): Promise<void>;
@@ -54,7 +54,7 @@ export interface CompareLockOptions extends ScanFolderOptions {
 /**
  * Compares the tools of a folder with a lock, without running any file.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.invalid`.
+ * @throws HoldfastError `tools.folder.*`, `lock.invalid`.
  */
 export function compareLock(directory: string, options: CompareLockOptions): Promise<LockComparison> {
   return compareLockWith(directory, options, {});
@@ -97,7 +97,7 @@ export async function compareLockWith(
         const tool = tools.find((one) => one.name === name);
         if (tool !== undefined) return tool;
         const message = `\`${name}\` is neither a valid tool of the folder nor in the lock.`;
-        throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'unknown_tool', name } });
+        throw new HoldfastError('lock.invalid', message, { data: { reason: 'unknown_tool', name } });
       });
       // Another process may have accepted other tools meanwhile.
       const latest = readLock(place.lock);

@@ -52,7 +52,7 @@ export interface FolderPins {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @throws HoldfastError `tools.folder.unreadable`, `tools.lock.invalid`. */
+/** @throws HoldfastError `tools.folder.unreadable`, `lock.invalid`. */
 export async function findLockPlace(directory: string, lock: string): Promise<LockPlace> {
   const path = resolve(lock);
   const root = await findReal(dirname(path));
@@ -60,7 +60,7 @@ export async function findLockPlace(directory: string, lock: string): Promise<Lo
   const inside = relative(root, folder);
   if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
     const message = `The tools folder \`${directory}\` is not in the folder of the lock \`${lock}\`: move the lock there, or above.`;
-    throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'outside', directory, lock } });
+    throw new HoldfastError('lock.invalid', message, { data: { reason: 'outside', directory, lock } });
   }
   const prefix = inside === '' ? '' : `${inside.split(sep).join('/')}/`;
   return { lock: join(root, basename(path)), root, folder, prefix };

@@ -40,7 +40,7 @@ test.each([
   expect(tools.map(({ name }) => name)).toEqual(['plain']);
   expect(scanned).toMatchObject([{ type: 'refused', file: 'greet.mjs' }, { type: 'tool' }]);
   expect(diagnostics).toMatchObject([
-    { code: 'tool.lock.changed', file: 'greet.mjs', message: expect.stringContaining(`\`${path}\``) },
+    { code: 'lock.changed', file: 'greet.mjs', message: expect.stringContaining(`\`${path}\``) },
   ]);
   expect(diagnostics[0]?.hint).toContain('`holdfast lock --check --accept greet`');
   await project.accept();
@@ -67,8 +67,8 @@ test('an unlocked tool is refused; one that is only in the lock is reported', as
   const loaded = await project.load();
   expect(loaded.tools.map(({ name }) => name)).toEqual(['greet']);
   expect(loaded.diagnostics).toMatchObject([
-    { code: 'tool.lock.unpinned', file: 'later.mjs', severity: 'error' },
-    { code: 'tool.lock.changed', reason: 'gone', file: 'plain.mjs', severity: 'warning' },
+    { code: 'lock.changed', reason: 'unpinned', file: 'later.mjs', severity: 'error' },
+    { code: 'lock.changed', reason: 'gone', file: 'plain.mjs', severity: 'warning' },
   ]);
 });
 
@@ -82,7 +82,7 @@ test('a reinstalled package is a difference', async () => {
   expect(await callTool((await project.load()).tools[0])).toBe(1);
   await project.write('node_modules/@some/pack/package.json', '{"version":"1.0.1","type":"module"}');
   expect((await project.load()).diagnostics).toMatchObject([
-    { code: 'tool.lock.changed', message: expect.stringContaining('package `@some/pack` 1.0.0 -> 1.0.1') },
+    { code: 'lock.changed', message: expect.stringContaining('package `@some/pack` 1.0.0 -> 1.0.1') },
   ]);
 });
 
@@ -113,12 +113,12 @@ test('a tools folder behind a symlink has its lock beside the real folder', asyn
   expect(tools).toHaveLength(2);
   await expect(
     loadTools(join(project.root, 'elsewhere/plugins'), { lock: join(project.root, 'elsewhere/holdfast.lock') }),
-  ).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'outside' });
+  ).rejects.toMatchObject({ code: 'lock.invalid', reason: 'outside' });
 });
 
 test('a missing lock does not mean that everything may run', async () => {
   await using project = await createProject(files);
-  await expect(project.load()).rejects.toMatchObject({ code: 'tools.lock.missing' });
+  await expect(project.load()).rejects.toMatchObject({ code: 'lock.invalid', reason: 'missing' });
 });
 
 test('a file that changes between scan and closure is refused', async () => {

@@ -43,10 +43,9 @@ export interface LockedFolder {
 }
 
 /**
- * Verifies a tools folder against its lock. A tool that differs is refused with `tool.lock.unpinned` or
- * `tool.lock.changed`; a matching one has a copy of its bytes.
+ * Verifies a tools folder against its lock. A tool that differs is refused with `lock.changed`; a matching one has a copy of its bytes.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
+ * @throws HoldfastError `tools.folder.*`, `lock.invalid`.
  */
 export async function loadLocked(
   directory: string,
@@ -57,7 +56,7 @@ export async function loadLocked(
   const bytes = readLockBytes(place.lock);
   if (bytes === undefined) {
     const message = `The lock \`${lock}\` does not exist: create it with \`holdfast lock\`.`;
-    throw new HoldfastError('tools.lock.missing', message, { data: { lock } });
+    throw new HoldfastError('lock.invalid', message, { data: { reason: 'missing', lock } });
   }
   const copies = createPinnedCopies(place.root, hooks);
   const warm = startWarm(place, bytes, options);
@@ -75,7 +74,7 @@ export async function loadLocked(
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
   // A missing tool has no file to check.
   const isAsLocked = folder.diagnostics.every(
-    ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.changed',
+    ({ severity, code }) => severity === 'warning' && code !== 'lock.changed',
   );
   if (scanned !== undefined && isAsLocked) {
     const found = { tools: current.values(), warnings: folder.diagnostics, scanned };
@@ -130,19 +129,19 @@ function findProblem(
 ): Diagnostic | undefined {
   const hint = `Review it with \`holdfast lock --check --accept ${name}\`; run that without \`--check\` to lock it.`;
   if (locked === undefined) {
-    const finding = { code: 'tool.lock.unpinned', message: `\`${name}\` is not in the lock.`, hint };
+    const finding = { code: 'lock.changed', reason: 'unpinned', message: `\`${name}\` is not in the lock.`, hint };
     return toDiagnostic(finding, { file: scanned.file });
   }
   const changes = findChanges(locked, tool);
   if (changes.length === 0) return undefined;
   const message = `\`${name}\` differs from the lock: ${describeChanges(changes)}.`;
-  return toDiagnostic({ code: 'tool.lock.changed', message, hint }, { file: scanned.file });
+  return toDiagnostic({ code: 'lock.changed', message, hint }, { file: scanned.file });
 }
 
 function describeGone(name: string, file: string): Diagnostic {
   const message = `\`${name}\` is locked, but no file of the folder contains it.`;
   const hint = `Restore the file, or remove it from the lock with \`holdfast lock --accept ${name}\`.`;
-  return toDiagnostic({ severity: 'warning', code: 'tool.lock.changed', reason: 'gone', message, hint }, { file });
+  return toDiagnostic({ severity: 'warning', code: 'lock.changed', reason: 'gone', message, hint }, { file });
 }
 
 async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {

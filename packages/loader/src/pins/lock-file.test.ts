@@ -102,7 +102,7 @@ test.each([
   ['too many levels', change({ metadata: JSON.parse(`${'{"a":'.repeat(90)}1${'}'.repeat(90)}`) })],
   ['invisible characters', sound.replace('"version"', '"\u202e\u001bversion"')],
 ])('refused: %s', (_, text) => {
-  expect(codeOf(text)).toBe('tools.lock.invalid');
+  expect(codeOf(text)).toBe('lock.invalid');
 });
 
 test.each([
@@ -121,17 +121,17 @@ test.each([
   'C:/x.mjs',
   'a\nb.mjs',
 ])('refused: the path %j, which could point anywhere', (path) =>
-  expect(codeOf(withFiles(path, { [path]: hash }))).toBe('tools.lock.invalid'),
+  expect(codeOf(withFiles(path, { [path]: hash }))).toBe('lock.invalid'),
 );
 
 test.each([2, '1', null, undefined, 1.5])('the version %j is unknown', (version) => {
-  expect(codeOf(JSON.stringify({ ...JSON.parse(sound), version }))).toBe('tools.lock.invalid: version');
+  expect(codeOf(JSON.stringify({ ...JSON.parse(sound), version }))).toBe('lock.invalid: version');
 });
 
 test('property: a truncated or changed lock is refused or has another meaning', () => {
   fc.assert(
     fc.property(fc.nat(sound.length - 2), fc.integer({ min: 32, max: 126 }), (at, code) => {
-      expect(codeOf(sound.slice(0, at))).toBe('tools.lock.invalid');
+      expect(codeOf(sound.slice(0, at))).toBe('lock.invalid');
       const changed = sound.slice(0, at) + String.fromCharCode(code) + sound.slice(at + 1);
       if (codeOf(changed) !== 'taken' || changed === sound) return;
       // Blanks between tokens do not matter.
@@ -181,19 +181,13 @@ test('a missing lock, and one that is not a file', async () => {
   expect(readLock(project.lock)).toBeUndefined();
   await project.write('real.lock', sound);
   await project.link('holdfast.lock', 'real.lock');
-  expect(() => readLock(project.lock)).toThrow(
-    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
-  );
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'lock.invalid', reason: 'unreadable' }));
   await project.remove('holdfast.lock');
   execFileSync('mkfifo', [project.lock]);
-  expect(() => readLock(project.lock)).toThrow(
-    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
-  );
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'lock.invalid', reason: 'unreadable' }));
   await project.remove('holdfast.lock');
   await project.write('holdfast.lock/x', '');
-  expect(() => readLock(project.lock)).toThrow(
-    expect.objectContaining({ code: 'tools.lock.invalid', reason: 'unreadable' }),
-  );
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'lock.invalid', reason: 'unreadable' }));
 });
 
 test('a lock that is too large is not read', async () => {
@@ -201,7 +195,7 @@ test('a lock that is too large is not read', async () => {
   await truncate(project.lock, 64 * 1024 * 1024 + 1);
   expect(() => readLock(project.lock)).toThrow(
     expect.objectContaining({
-      code: 'tools.lock.invalid',
+      code: 'lock.invalid',
       reason: 'unreadable',
       message: expect.stringContaining('larger than'),
     }),
@@ -211,7 +205,7 @@ test('a lock that is too large is not read', async () => {
 test('a lock that cannot be written', async () => {
   await using project = await createProject({ 'holdfast.lock/x': '' });
   await expect(writeLock(project.lock, noTools)).rejects.toMatchObject({
-    code: 'tools.lock.invalid',
+    code: 'lock.invalid',
     reason: 'unwritable',
   });
   expect(await readdir(project.root)).toEqual(['holdfast.lock', 'plugins']);
@@ -224,7 +218,7 @@ test('a lock is replaced atomically by a new file', async () => {
     writeLock(project.lock, noTools, () => {
       throw new Error('crash');
     }),
-  ).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'unwritable' });
+  ).rejects.toMatchObject({ code: 'lock.invalid', reason: 'unwritable' });
   expect(await readFile(project.lock, 'utf8')).toBe(sound);
   expect((await stat(project.lock)).ino).toBe(before.ino);
   await writeLock(project.lock, noTools);

@@ -52,23 +52,23 @@ const maxLockBytes = 64 * 1024 * 1024;
 /**
  * Reads a lock; `undefined` if it does not exist. All its paths are relative, with `/`, and stay in its folder.
  *
- * @throws HoldfastError `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`.
  */
 export function readLock(path: string): LockReading | undefined {
   const bytes = readLockBytes(path);
   return bytes === undefined ? undefined : { ...parseLock(bytes, path), bytes };
 }
 
-/** The content of the file; `undefined` if it does not exist. @throws HoldfastError `tools.lock.invalid`. */
+/** The content of the file; `undefined` if it does not exist. @throws HoldfastError `lock.invalid`. */
 export function readLockBytes(path: string): Uint8Array | undefined {
   const reading = readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'read') return reading.bytes;
   const message = `Cannot read the lock \`${path}\`: ${reading.why}.`;
-  throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'unreadable', path } });
+  throw new HoldfastError('lock.invalid', message, { data: { reason: 'unreadable', path } });
 }
 
-/** Never writes a lock that `readLock` would refuse. @throws HoldfastError `tools.lock.invalid`. */
+/** Never writes a lock that `readLock` would refuse. @throws HoldfastError `lock.invalid`. */
 export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): Promise<void> {
   try {
     const text = formatLock(lock);
@@ -76,7 +76,7 @@ export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): 
     await writeAtomically(path, text, onWritten);
   } catch (cause) {
     const message = `Cannot write the lock \`${path}\`: ${describeThrown(cause)}`;
-    throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'unwritable', path }, cause });
+    throw new HoldfastError('lock.invalid', message, { data: { reason: 'unwritable', path }, cause });
   }
 }
 
@@ -111,7 +111,7 @@ export function formatLock({ tools, plugins, servers = new Map() }: Lock): strin
 /**
  * Parses and fully verifies a lock.
  *
- * @throws HoldfastError `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`.
  */
 export function parseLock(lock: Uint8Array | string, path: string): Lock {
   const text = typeof lock === 'string' ? lock : new TextDecoder('utf-8', { ignoreBOM: true }).decode(lock);
@@ -133,7 +133,7 @@ export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
 /**
  * Like `parseLock`, for the tools of a parsed lock that `parseLock` has accepted before: checks the shape, but no digests.
  *
- * @throws HoldfastError `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`.
  */
 export function toLockedTools(value: unknown, path: string): LockedTools {
   if (!isPlainObject(value)) throw invalid(path, 'it is not an object');
@@ -141,7 +141,7 @@ export function toLockedTools(value: unknown, path: string): LockedTools {
     const found = makeVisible(JSON.stringify(value['version'] ?? null)).slice(0, 100);
     const message = `The lock \`${path}\` has version \`${found}\`; this Holdfast supports version ${version}.`;
     const hint = 'Use the Holdfast version that wrote it, or recreate it with `holdfast lock`.';
-    throw new HoldfastError('tools.lock.invalid', message, { data: { reason: 'version', path, hint } });
+    throw new HoldfastError('lock.invalid', message, { data: { reason: 'version', path, hint } });
   }
   checkKeys(value, lockKeys, { path, at: '' });
   const { tools } = value;
@@ -247,5 +247,5 @@ function checkKeys(
 function invalid(path: string, problem: string): HoldfastError {
   const message = `Cannot use the lock \`${path}\`: ${makeVisible(problem).slice(0, 300)}.`;
   const hint = 'Restore it from version control, or recreate it with `holdfast lock`.';
-  return new HoldfastError('tools.lock.invalid', message, { data: { path, hint } });
+  return new HoldfastError('lock.invalid', message, { data: { path, hint } });
 }

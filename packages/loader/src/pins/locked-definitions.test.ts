@@ -116,13 +116,13 @@ test.each([
   ['a field __proto__', sound.replace('"effects"', '"__proto__"')],
   ['too many levels', change({ definitions: { 'tool:push': nested(90) } })],
 ])('refused: %s', (_, text) => {
-  expect(codeOf(text)).toBe('tools.lock.invalid');
+  expect(codeOf(text)).toBe('lock.invalid');
 });
 
 test('property: a truncated or changed lock is refused or has another meaning', () => {
   fc.assert(
     fc.property(fc.nat(sound.length - 2), fc.integer({ min: 32, max: 126 }), (at, code) => {
-      expect(codeOf(sound.slice(0, at))).toBe('tools.lock.invalid');
+      expect(codeOf(sound.slice(0, at))).toBe('lock.invalid');
       const changed = sound.slice(0, at) + String.fromCharCode(code) + sound.slice(at + 1);
       if (codeOf(changed) !== 'taken' || changed === sound) return;
       // Blanks between tokens do not matter.

@@ -52,5 +52,5 @@ test('checking it writes nothing', async () => {
 
 test('an unusable lock is an error', async () => {
   await using project = await createProject({ 'plugins/greet.mjs': toolFile('greet'), 'holdfast.lock': '{' });
-  await expect(isCurrent(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await expect(isCurrent(project)).rejects.toMatchObject({ code: 'lock.invalid' });
 });

@@ -33,6 +33,6 @@ test.each([
   const { lock } = project;
   writeFileSync(lock, JSON.stringify({ mcp, tools: {}, version: 1 }));
   expect(() => readLockedServer(lock, 'files')).toThrow(
-    expect.objectContaining({ code: 'tools.lock.invalid', message: expect.stringContaining(says) }),
+    expect.objectContaining({ code: 'lock.invalid', message: expect.stringContaining(says) }),
   );
 });

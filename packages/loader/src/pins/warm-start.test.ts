@@ -158,11 +158,11 @@ test('a change in the same clock tick as the scan is read again', async () => {
 });
 
 test.each<readonly [string, (project: TestProject) => Promise<void>, readonly string[]]>([
-  ['a tool file', (project) => project.write('plugins/plain.mjs', toolFile('plain')), ['plain.mjs tool.lock.changed']],
+  ['a tool file', (project) => project.write('plugins/plain.mjs', toolFile('plain')), ['plain.mjs lock.changed']],
   [
     'a file of the same size',
     (project) => project.write('src/word.mjs', files['src/word.mjs'].replace('good', 'evil')),
-    ['greet.mjs tool.lock.changed'],
+    ['greet.mjs lock.changed'],
   ],
   [
     'a file, and its time put back',
@@ -171,7 +171,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
       await project.write('src/word.mjs', files['src/word.mjs'].replace('good', 'evil'));
       await utimes(path, 1000, 1000);
     },
-    ['greet.mjs tool.lock.changed'],
+    ['greet.mjs lock.changed'],
   ],
   [
     'a file that was replaced by itself',
@@ -182,8 +182,12 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     [],
   ],
   ['a missing import', (project) => project.remove('src/word.mjs'), ['greet.mjs tool.import.invalid: missing']],
-  ['a tool more', (project) => project.write('plugins/later.mjs', toolFile('later')), ['later.mjs tool.lock.unpinned']],
-  ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs tool.lock.changed: gone']],
+  [
+    'a tool more',
+    (project) => project.write('plugins/later.mjs', toolFile('later')),
+    ['later.mjs lock.changed: unpinned'],
+  ],
+  ['a removed tool', (project) => project.remove('plugins/plain.mjs'), ['plain.mjs lock.changed: gone']],
   [
     'a package',
     (project) =>
@@ -191,7 +195,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
         'node_modules/pack/package.json',
         files['node_modules/pack/package.json'].replace('1.0.0', '1.0.1'),
       ),
-    ['greet.mjs tool.lock.changed'],
+    ['greet.mjs lock.changed'],
   ],
   [
     'a package that now takes precedence',
@@ -228,7 +232,7 @@ test('an edited lock takes precedence over the registry', async () => {
   await using project = await createWarm();
   const lock = await readFile(project.lock, 'utf8');
   await writeFile(project.lock, lock.replace('"dangerous": false', '"dangerous": true'));
-  expect(codesOf(await load(project))).toEqual(['greet.mjs tool.lock.changed']);
+  expect(codesOf(await load(project))).toEqual(['greet.mjs lock.changed']);
 });
 
 test('other options require a scan', async () => {
@@ -306,7 +310,7 @@ test('a lock whose digest does not match its files runs nothing, whatever the re
   const loaded = await load(project);
   expect([loaded.isWarm, await callTool(loaded.tools[0])]).toEqual([true, 'threw tool.file.changed']);
   await project.remove('.holdfast/registry.json');
-  await expect(load(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await expect(load(project)).rejects.toMatchObject({ code: 'lock.invalid' });
 });
 
 test('an escaped key in a lock is decoded', async () => {
@@ -331,7 +335,7 @@ test('a new file in any subfolder is noticed', async () => {
   await project.write('plugins/empty/two.mjs', toolFile('two'));
   const loaded = await load(project, options);
   expect(loaded.isWarm).toBe(false);
-  expect(codesOf(loaded)).toEqual(['empty/two.mjs tool.lock.unpinned']);
+  expect(codesOf(loaded)).toEqual(['empty/two.mjs lock.changed: unpinned']);
 });
 
 test.each([
@@ -378,7 +382,7 @@ test('a tool file that is a link is checked every time', async () => {
   await passTick(project);
   for (const _ of [1, 2]) expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
   await project.link('plugins/linked.mjs', '_other.mjs');
-  expect(codesOf(await load(project))).toEqual(['linked.mjs tool.lock.changed']);
+  expect(codesOf(await load(project))).toEqual(['linked.mjs lock.changed']);
 });
 
 test('folders of one lock share a registry', async () => {

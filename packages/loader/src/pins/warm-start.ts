@@ -31,7 +31,7 @@ export interface WarmStart {
  * Loads the tools of a folder without reading its files, if the registry contains it and neither the folder, its
  * imports nor the lock changed since. `undefined`: it must be scanned.
  *
- * @throws HoldfastError `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`.
  */
 export function startWarm(
   place: LockPlace,
@@ -163,7 +163,7 @@ function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPat
 /**
  * True if the registry is current for a folder and its lock, so that loading with these options reads no tool file. Does not write.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.invalid`.
+ * @throws HoldfastError `tools.folder.*`, `lock.invalid`.
  */
 export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
   const place = await findLockPlace(directory, lock);

@@ -45,7 +45,7 @@ function compareFields(definition: string, before: JsonObject, after: JsonObject
   return fields.map(({ name: field, ...change }) => ({ definition, field, ...change }));
 }
 
-/** Reasons of `plugin.lock.changed`. A plugin that differs has none. */
+/** Reasons of `lock.changed` for plugins and packs. A plugin that differs has none. */
 export type LockReason = 'new' | 'pack' | 'pack_new';
 
 /** The reason of a plugin or pack that differs from the lock. */

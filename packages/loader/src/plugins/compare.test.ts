@@ -211,7 +211,7 @@ test('a definition that no lock could be read with is not written', async () => 
   const odd: JsonObject = JSON.parse('{ "parameters": { "properties": { "__proto__": {} } } }');
   const broken = { ...pack, definitions: new Map([['tool:a', odd]]) };
   await expect(lockOf(project, [describe(), broken])).rejects.toMatchObject({
-    code: 'tools.lock.invalid',
+    code: 'lock.invalid',
     reason: 'unwritable',
     message: expect.stringContaining('`__proto__` is not accepted as a key'),
   });
@@ -232,7 +232,7 @@ test('one is accepted, the others keep their entries; a missing one leaves the l
   await lockOf(project, [changed]);
   expect(statesOf(compareDefinitions([changed], project))).toEqual(['pack:git-safety same']);
   await expect(compareDefinitions([changed], project).accept(['plugin:git'])).rejects.toMatchObject({
-    code: 'plugin.lock.invalid',
+    code: 'lock.invalid',
     reason: 'unknown',
   });
 });
@@ -297,7 +297,7 @@ test('a pack used twice is one pack; two versions of it are refused', async () =
   expect(statesOf(compareDefinitions([pack, definitionsOf(makePack())], project))).toEqual(['pack:git-safety new']);
   expect(() => compareDefinitions([pack, definitionsOf(makePack({ packVersion: '1.1.0' }))], project)).toThrow(
     expect.objectContaining({
-      code: 'plugin.lock.invalid',
+      code: 'lock.invalid',
       reason: 'duplicate',
       message: expect.stringContaining('versions 1.0.0 and 1.1.0'),
     }),
@@ -306,41 +306,41 @@ test('a pack used twice is one pack; two versions of it are refused', async () =
 
 test('a damaged lock is not overwritten, and an unwritable one is reported', async () => {
   await using project = await createProject({ 'holdfast.lock': '<<<<<<<' });
-  expect(() => compareDefinitions([pack], project)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));
+  expect(() => compareDefinitions([pack], project)).toThrow(expect.objectContaining({ code: 'lock.invalid' }));
   await project.remove('holdfast.lock');
   const compared = compareDefinitions([pack], project);
   await project.write('holdfast.lock', '<<<<<<<');
-  await expect(compared.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await expect(compared.accept()).rejects.toMatchObject({ code: 'lock.invalid' });
   const nowhere = compareDefinitions([pack], { lock: join(project.root, 'nowhere/holdfast.lock') });
-  await expect(nowhere.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid', reason: 'unwritable' });
+  await expect(nowhere.accept()).rejects.toMatchObject({ code: 'lock.invalid', reason: 'unwritable' });
 });
 
 test.each<{ now: readonly PluginDefinitions[]; reason?: string; code: string; says: string }>([
   {
     now: [describe({ dangerous: true, description: 'Pushes.' })],
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     says: '(tool:push: dangerous, description)',
   },
   {
     now: [definitionsOf(makePlugin({ version: '2.1.0' }), { digest: 'a'.repeat(64) })],
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     says: '(its file, version 2.0.0 -> 2.1.0)',
   },
   {
     now: [definitionsOf(makePack({ strict: { most: 2 } }))],
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     reason: 'pack',
     says: '(pack:git-safety: preset strict)',
   },
   {
     now: [{ ...describe(), id: 'plugin:hg', name: 'hg' }],
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     reason: 'new',
     says: '`holdfast lock --check --accept plugin:hg`; run that without `--check`',
   },
   {
     now: [{ ...pack, id: 'pack:other', name: 'other' }],
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     reason: 'pack_new',
     says: 'The pack `other` is not in the lock',
   },
@@ -365,13 +365,9 @@ test('each is compared with the same snapshot of the lock', async () => {
     'plugin:git changed',
     'pack:git-safety new',
   ]);
-  expect(all.map((one) => findDefinitionProblem(one)?.code)).toEqual([
-    undefined,
-    'plugin.lock.changed',
-    'plugin.lock.changed',
-  ]);
+  expect(all.map((one) => findDefinitionProblem(one)?.code)).toEqual([undefined, 'lock.changed', 'lock.changed']);
   await project.write('holdfast.lock', '{');
-  expect(() => readDefinitionLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));
+  expect(() => readDefinitionLock(project.lock)).toThrow(expect.objectContaining({ code: 'lock.invalid' }));
 });
 
 test('a message about differences is short and on one line', async () => {

@@ -36,9 +36,8 @@ export interface DefinitionLock {
   /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
   compare(current: PluginDefinitions): ComparedPlugin;
   /**
-   * Returns the error if a file must not be imported, because it is not locked for its package (`plugin.lock.changed`,
-   * `plugin.lock.changed`). `undefined`: it may run, and its declarations are
-   * compared afterwards; also if the lock does not cover plugins and packs.
+   * Returns the error if a file must not be imported, because it is not locked for its package (`lock.changed`). `undefined`: it may run,
+   * and its declarations are compared afterwards; also if the lock does not cover plugins and packs.
    */
   findImportProblem(file: FileToImport): HoldfastError | undefined;
 }
@@ -51,7 +50,7 @@ export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'fou
    * Locks the compared state. Default: all; without any, nothing is written. Those that are gone leave the lock; refused ones and the
    * tools of folders keep their entries.
    *
-   * @throws HoldfastError `plugin.lock.invalid`, `tools.lock.invalid`, and for the lock the errors of `compareDefinitions`.
+   * @throws HoldfastError `lock.invalid`, and for the lock the errors of `compareDefinitions`.
    */
   accept(ids?: readonly string[]): Promise<void>;
 }
@@ -69,7 +68,7 @@ export interface CompareDefinitionsOptions {
 /**
  * Reads the plugins and packs of a lock.
  *
- * @throws HoldfastError `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`.
  */
 export function readDefinitionLock(lock: string): DefinitionLock {
   const path = resolve(lock);
@@ -86,7 +85,7 @@ export function readDefinitionLock(lock: string): DefinitionLock {
 /**
  * Compares plugins and packs, see `definitionsOf`, with a lock.
  *
- * @throws HoldfastError `plugin.lock.invalid` (two different ones with the same name), `tools.lock.invalid`.
+ * @throws HoldfastError `lock.invalid`, also for two different ones with the same name.
  */
 export function compareDefinitions(
   current: readonly PluginDefinitions[],
@@ -105,7 +104,7 @@ export function compareDefinitions(
     async accept(chosen = ids) {
       const unknown = chosen.find((id) => !ids.includes(id));
       if (unknown !== undefined) {
-        throw new HoldfastError('plugin.lock.invalid', `\`${unknown}\` is neither in use nor in the lock.`, {
+        throw new HoldfastError('lock.invalid', `\`${unknown}\` is neither in use nor in the lock.`, {
           data: { reason: 'unknown', id: unknown },
         });
       }
@@ -130,7 +129,7 @@ function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, Plugi
     // A pack may be used twice with different options.
     if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
       const message = `Two different \`${one.id}\` are in use, versions ${other.version} and ${one.version}: use one of them.`;
-      throw new HoldfastError('plugin.lock.invalid', message, { data: { reason: 'duplicate', id: one.id } });
+      throw new HoldfastError('lock.invalid', message, { data: { reason: 'duplicate', id: one.id } });
     }
     byId.set(one.id, one);
   }
@@ -158,8 +157,8 @@ function comparePlugin(
 }
 
 /**
- * The error for a plugin or pack that must not be used because it is not locked (`plugin.lock.changed`) or differs from the
- * lock (`plugin.lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
+ * The error for a plugin or pack that must not be used because it is not locked or differs from the
+ * lock (`lock.changed`), otherwise `undefined`. A host that enforces its lock throws or reports it.
  */
 export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
   const look = `review it with \`holdfast lock --check --accept ${id}\`; run that without \`--check\` to lock it`;
@@ -174,7 +173,7 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
       const how =
         state === 'new' ? 'is not in the lock' : `differs from the lock (${describeDefinitionChanges(changes)})`;
       const message = `The ${kind} \`${name}\` ${how}: ${look}.`;
-      return new HoldfastError('plugin.lock.changed', message, {
+      return new HoldfastError('lock.changed', message, {
         data: { ...toReason({ reason: lockReason(kind, state) }), [kind]: name },
       });
     }
@@ -196,7 +195,7 @@ function findImportProblem({ kind, entry, source }: FileToImport, locked: Locked
   const [first] = known;
   const refuse = (state: 'new' | 'changed', problem: string, accept = ''): HoldfastError => {
     const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, so its code was not run. \`holdfast lock --check${accept}\` runs it and shows its declarations; without \`--check\` it also locks them.`;
-    return new HoldfastError('plugin.lock.changed', message, {
+    return new HoldfastError('lock.changed', message, {
       data: { ...toReason({ reason: lockReason(kind, state) }), [kind]: makeVisible(entry) },
     });
   };

@@ -27,22 +27,22 @@ test.each<readonly [string, FileToImport]>([
 
 test.each<readonly [code: string, says: string, file: FileToImport]>([
   [
-    'plugin.lock.changed',
+    'lock.changed',
     '`@acme/git` differs from the lock (its file, packageVersion 1.0.0 -> 1.1.0), so its code was not run. `holdfast lock --check --accept plugin:git` runs it and shows',
     plugin('@acme/git', { ...source, version: '1.1.0', digest: digest('c') }),
   ],
-  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('c') })],
+  ['lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('c') })],
   // The file of another plugin at its own path.
-  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('b') })],
+  ['lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('b') })],
   [
-    'plugin.lock.changed',
+    'lock.changed',
     '--accept pack:git-safety',
     { kind: 'pack', entry: '@acme/git', source: { ...source, digest: digest('c') } },
   ],
-  ['plugin.lock.changed', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
-  ['plugin.lock.changed', '`./own.ts` does not match any locked file', plugin('./own.ts', { digest: digest('a') })],
-  ['plugin.lock.changed', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
-  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { package: '@acme/git', version: '1.0.0' })],
+  ['lock.changed', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
+  ['lock.changed', '`./own.ts` does not match any locked file', plugin('./own.ts', { digest: digest('a') })],
+  ['lock.changed', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
+  ['lock.changed', '(its file)', plugin('@acme/git', { package: '@acme/git', version: '1.0.0' })],
 ])('%s: %s', async (code, says, file) => {
   await using project = await createProject();
   await compareDefinitions([git, packOfGit, own], project).accept();
@@ -60,7 +60,7 @@ test('a lock without plugins and packs allows any import', async () => {
   await compareDefinitions([], project).accept(['plugin:git']);
   // An empty list of plugins counts.
   expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({
-    code: 'plugin.lock.changed',
+    code: 'lock.changed',
     reason: 'new',
   });
 });

@@ -151,7 +151,7 @@ test('a written lock is noticed', async () => {
   for (const word of ['two', 'three']) {
     const before = await callTool(watched.tools[0]);
     await project.write('plugins/say.mjs', saying(word));
-    await settled(String(before), ['tool.lock.changed', 'tool.watch.failed']);
+    await settled(String(before), ['lock.changed', 'tool.watch.failed']);
     await project.accept();
     await settled(word);
     expect(await callTool(watched.tools[0])).toBe(word);

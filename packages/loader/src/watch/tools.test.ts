@@ -170,7 +170,7 @@ const steps: readonly Step[] = [
     locked: true,
     edit: { 'plugins/a.mjs': answering('a', 10) },
     answers: { a: 1, b: 2 },
-    codes: ['a.mjs tool.lock.changed', 'a.mjs tool.watch.failed: kept (warning)'],
+    codes: ['a.mjs lock.changed', 'a.mjs tool.watch.failed: kept (warning)'],
     reload: { added: [], changed: [], removed: [], kept: ['a'] },
   },
   {
@@ -179,28 +179,28 @@ const steps: readonly Step[] = [
     files: word,
     edit: { 'plugins/_word.mjs': 'export const word = 2;' },
     answers: { helped: 1 },
-    codes: ['helped.mjs tool.lock.changed', 'helped.mjs tool.watch.failed: kept (warning)'],
+    codes: ['helped.mjs lock.changed', 'helped.mjs tool.watch.failed: kept (warning)'],
   },
   {
     name: 'locked: a new file is refused',
     locked: true,
     edit: { 'plugins/c.mjs': answering('c', 1) },
     answers: { a: 1, b: 2 },
-    codes: ['c.mjs tool.lock.unpinned'],
+    codes: ['c.mjs lock.changed: unpinned'],
   },
   {
     name: 'locked: a removed file',
     locked: true,
     edit: { 'plugins/a.mjs': null },
     answers: { b: 2 },
-    codes: ['a.mjs tool.lock.changed: gone (warning)'],
+    codes: ['a.mjs lock.changed: gone (warning)'],
   },
   {
     name: 'locked: a removed lock changes no tool',
     locked: true,
     edit: { 'holdfast.lock': null, 'plugins/a.mjs': null },
     answers: { a: 1, b: 2 },
-    codes: ['. tools.lock.missing'],
+    codes: ['. lock.invalid: missing'],
     reload: { added: [], changed: [], removed: [], kept: [] },
   },
   {
@@ -208,14 +208,14 @@ const steps: readonly Step[] = [
     locked: true,
     edit: { 'holdfast.lock': '{' },
     answers: { a: 1, b: 2 },
-    codes: ['. tools.lock.invalid'],
+    codes: ['. lock.invalid'],
   },
   {
     name: 'locked: a tool removed from the lock is removed, although its file is unchanged',
     locked: true,
     edit: { 'holdfast.lock': '{ "version": 1, "tools": {} }' },
     answers: {},
-    codes: ['a.mjs tool.lock.unpinned', 'b.mjs tool.lock.unpinned'],
+    codes: ['a.mjs lock.changed: unpinned', 'b.mjs lock.changed: unpinned'],
     reload: { added: [], changed: [], removed: ['a', 'b'], kept: [] },
   },
 ];
@@ -585,8 +585,8 @@ test('closing ends running calls in processes', async () => {
 test.each([
   ['none', {}, 'tools.folder.unreadable: missing'],
   ['file', {}, 'tools.folder.unreadable: not_directory'],
-  ['plugins', { lock: 'holdfast.lock' }, 'tools.lock.missing'],
-  ['plugins', { lock: 'deep/holdfast.lock' }, 'tools.lock.invalid: outside'],
+  ['plugins', { lock: 'holdfast.lock' }, 'lock.invalid: missing'],
+  ['plugins', { lock: 'deep/holdfast.lock' }, 'lock.invalid: outside'],
 ])('a watch of `%s` with %j does not start: %s', async (folder, { lock }: { readonly lock?: string }, code) => {
   await using project = await createProject({ file: '', 'deep/x': '' });
   let open = 0;

@@ -93,7 +93,7 @@ export async function readVersions(
 /**
  * Reads a folder by its lock. A version stays active only while it is locked.
  *
- * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
+ * @throws HoldfastError `tools.folder.*`, `lock.*`.
  */
 export async function readLockedVersions(
   { directory, root, lock }: { readonly directory: string; readonly root: string; readonly lock: string },

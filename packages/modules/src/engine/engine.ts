@@ -41,8 +41,8 @@ export interface ModuleRunOptions<Input = unknown, Output = unknown> extends Loo
 /**
  * Modules, called by id, any number of runs in parallel. A run uses one version of its module throughout; a reload affects only later runs.
  *
- * Every run rejects with HoldfastError `modules.not_found`, `modules.invalid` (its signature is not registered),
- * `modules.invalid`, `modules.input_invalid`.
+ * Every run rejects with HoldfastError `modules.file_failed`, `modules.invalid` (its signature is not registered),
+ * `modules.invalid`.
  */
 export interface ModuleEngine {
   /** The ids of the modules in force, in manifest order. */
@@ -81,11 +81,11 @@ export interface ModuleEngine {
   ): Promise<ToolLoopResult<Output>>;
   /** Reloads everything. Resolves with the events of all modules once the result is in force. */
   reloadAll(): Promise<readonly ModuleEvent[]>;
-  /** Reloads one module and its manifest entry. Rejects with `modules.not_found` if there is neither. */
+  /** Reloads one module and its manifest entry. Rejects with `modules.file_failed` if there is neither. */
   reloadModule(moduleId: string): Promise<readonly ModuleEvent[]>;
   /**
    * Reloads files 50 ms after they change. Resolves once all changes since the engine was created are in force. A watched folder keeps the
-   * process alive until the watch is closed. Rejects with HoldfastError `modules.load_failed`, and the
+   * process alive until the watch is closed. Rejects with HoldfastError `modules.file_failed`, and the
    * errors of the source's `watch`.
    */
   watch(): Promise<ModuleWatch>;
@@ -94,7 +94,7 @@ export interface ModuleEngine {
 /**
  * Loads the modules listed in the source's manifest. A broken module becomes a diagnostic.
  *
- * Rejects with HoldfastError `modules.load_failed` (with `strict`; all problems are in `data.diagnostics`), `modules.invalid`,
+ * Rejects with HoldfastError `modules.file_failed` (with `strict`; all problems are in `data.diagnostics`), `modules.invalid`,
  * `options.invalid`, and the errors of `createToolCatalog`.
  */
 export async function createModuleEngine(options: ModuleEngineOptions): Promise<ModuleEngine> {
@@ -194,7 +194,7 @@ class Engine implements ModuleEngine {
   async watch(): Promise<ModuleWatch> {
     if (this.#isWatched) {
       throw new HoldfastError(
-        'modules.load_failed',
+        'modules.file_failed',
         `\`${this.#parts.source.name}\` is already being watched. Use that watch or close it first.`,
         { data: { reason: 'watch_started' } },
       );
@@ -268,14 +268,17 @@ function withPath({ path, message }: ModuleDiagnostic): string {
   return message.includes(`\`${path}\``) ? message : `\`${path}\`: ${message}`;
 }
 
-/** @throws HoldfastError `modules.load_failed`. */
+/** @throws HoldfastError `modules.file_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
   // A wrong folder has no manifest.
   const errors = diagnostics.filter(({ severity, reason }) => severity === 'error' || reason === 'manifest_missing');
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has all ${errors.length} problems.`;
-  throw new HoldfastError('modules.load_failed', `Cannot load \`${name}\`: ${withPath(first)}${more}`, {
-    data: { diagnostics: diagnostics.map(({ reason, ...diagnostic }) => ({ ...diagnostic, ...toReason({ reason }) })) },
+  throw new HoldfastError('modules.file_failed', `Cannot load \`${name}\`: ${withPath(first)}${more}`, {
+    data: {
+      reason: 'load_failed',
+      diagnostics: diagnostics.map(({ reason, ...diagnostic }) => ({ ...diagnostic, ...toReason({ reason }) })),
+    },
   });
 }

@@ -29,7 +29,7 @@ export interface WatchParts {
   readonly onClose: () => void;
 }
 
-/** @throws HoldfastError `modules.load_failed`, and the errors of the source's `watch`. */
+/** @throws HoldfastError `modules.file_failed`, and the errors of the source's `watch`. */
 export async function startWatch(parts: WatchParts): Promise<ModuleWatch> {
   const watch = new SourceWatch(parts);
   try {
@@ -70,7 +70,7 @@ class SourceWatch implements ModuleWatch {
     const { source, reloads } = this.#parts;
     if (source.watch === undefined) {
       throw new HoldfastError(
-        'modules.load_failed',
+        'modules.file_failed',
         `\`${source.name}\` does not report changes and cannot be watched. Call \`reloadAll\` after a change.`,
         { data: { reason: 'watch_unavailable' } },
       );

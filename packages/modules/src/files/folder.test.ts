@@ -227,7 +227,7 @@ test('leaves nothing open if the system allows no more watches', async () => {
     },
   });
   await expect(watching).rejects.toMatchObject({
-    code: 'modules.load_failed',
+    code: 'modules.file_failed',
     reason: 'watch',
     message: expect.stringContaining('no more watches'),
   });

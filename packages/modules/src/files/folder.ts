@@ -13,7 +13,7 @@ import type { ModuleSource, ModuleSourceWatch } from './source.ts';
  * links; each is opened once and then checked. `read` rejects with `modules.invalid`.
  *
  * `watch` reports changes of files that were read before. It uses the events of the operating system, so changes on many network file
- * systems go unnoticed. The folder may disappear and come back. Rejects with `modules.load_failed` if the system allows no more watches;
+ * systems go unnoticed. The folder may disappear and come back. Rejects with `modules.file_failed` if the system allows no more watches;
  * keeps the process alive until closed.
  */
 export function folderModules(directory: string): ModuleSource & Required<Pick<ModuleSource, 'watch'>> {
@@ -42,7 +42,7 @@ export interface FolderWatching extends Pick<WatchFoldersOptions, 'watchFolder'>
 /**
  * Watches each folder that contains followed files, and the parent of the root. Resolves once no change can be missed.
  *
- * @throws HoldfastError `modules.load_failed`.
+ * @throws HoldfastError `modules.file_failed`.
  */
 export async function watchFolder(
   root: string,
@@ -81,7 +81,7 @@ export async function watchFolder(
   if (failure !== undefined) {
     close();
     const message = `Cannot watch the modules in \`${root}\`: ${describeThrown(failure)}. The system limit on watches may be too low.`;
-    throw new HoldfastError('modules.load_failed', message, { data: { reason: 'watch' }, cause: failure });
+    throw new HoldfastError('modules.file_failed', message, { data: { reason: 'watch' }, cause: failure });
   }
   return { close };
 }

@@ -154,7 +154,7 @@ test('never writes outside of the folder', async () => {
   await rm(join(root, '.holdfast'));
   await mkdir(join(root, '.holdfast'));
   await symlink('../../outside/lock', join(root, '.holdfast/lock'));
-  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.file_failed: unwritable');
   expect(await readdir(outside)).toEqual([]);
 });
 
@@ -194,25 +194,25 @@ test.runIf(process.platform === 'linux')('a folder that is swapped for a link du
 
 test('reports paths that cannot be written', async () => {
   await mkdir(join(root, 'm.json'), { recursive: true });
-  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.file_failed: unwritable');
   await writeFile(join(around, 'file'), '');
-  expect(await codeOf(saveModule(join(around, 'file'), simple('m', '1')))).toBe('modules.unwritable');
-  expect(await codeOf(saveModule(join(around, 'file/deep'), simple('m', '1')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule(join(around, 'file'), simple('m', '1')))).toBe('modules.file_failed: unwritable');
+  expect(await codeOf(saveModule(join(around, 'file/deep'), simple('m', '1')))).toBe('modules.file_failed: unwritable');
   expect((await readdir(root)).toSorted()).toEqual(['.holdfast', 'm.json']);
   await rm(join(root, '.holdfast/lock'));
   await mkdir(join(root, '.holdfast/lock'));
-  expect(await codeOf(saveModule(root, simple('n', '1')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule(root, simple('n', '1')))).toBe('modules.file_failed: unwritable');
 });
 
 test.runIf(process.platform === 'linux')('where no folder can be created', async () => {
-  expect(await codeOf(saveModule('/proc/nowhere/modules', simple('m', '1')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule('/proc/nowhere/modules', simple('m', '1')))).toBe('modules.file_failed: unwritable');
 });
 
 test('a save that waits too long', async () => {
   await saveModule(root, simple('m', '1'));
   const release = await takeLock(join(root, '.holdfast/lock'), { waitMs: 0 });
   const before = await read('manifest.json');
-  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('modules.unwritable: busy');
+  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('modules.file_failed: busy');
   expect(await read('manifest.json')).toBe(before);
   release();
   expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('saved');

@@ -23,7 +23,7 @@ export interface SaveModuleOptions {
  * Concurrent readers get the module before or after the change, even if the process is killed in between. Concurrent saves, also from other
  * processes of this machine, wait for each other for up to 10 s. Working files are in `.holdfast` in the folder.
  *
- * @throws HoldfastError `modules.invalid` (all problems are in `data.problems`), `modules.invalid`, `modules.unwritable`.
+ * @throws HoldfastError `modules.invalid` (all problems are in `data.problems`), `modules.invalid`, `modules.file_failed`.
  */
 export async function saveModule(
   directory: string,
@@ -212,7 +212,7 @@ function refuseManifest(problems: readonly ModuleProblem[]): HoldfastError {
  * that of an empty SQLite database, the only one that Node.js offers; the system releases it when the process ends, so no lock is ever left
  * behind.
  *
- * @throws HoldfastError `modules.unwritable`.
+ * @throws HoldfastError `modules.file_failed`.
  */
 export async function takeLock(path: string, { waitMs }: { readonly waitMs: number }): Promise<() => void> {
   // Imported on demand: some versions of Node.js print a warning.
@@ -230,7 +230,7 @@ export async function takeLock(path: string, { waitMs }: { readonly waitMs: numb
     }
     if (performance.now() >= untilMs) {
       throw new HoldfastError(
-        'modules.unwritable',
+        'modules.file_failed',
         `Another process is saving modules; waited ${waitMs} ms. Nothing was saved. Try again later.`,
         {
           data: { reason: 'busy', lock: path },
@@ -243,7 +243,10 @@ export async function takeLock(path: string, { waitMs }: { readonly waitMs: numb
 }
 
 function unwritable(why: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('modules.unwritable', `Cannot save modules: ${why}.`, { cause });
+  return new HoldfastError('modules.file_failed', `Cannot save modules: ${why}.`, {
+    data: { reason: 'unwritable' },
+    cause,
+  });
 }
 
 /** Rejects links, through which SQLite would create a file. */

@@ -97,7 +97,10 @@ describe('a predictor with a model', () => {
   test('CHT-12: whose model fails is not asked again', async () => {
     const model = playModel(new Error('429'));
     const result = await wrapTools(predict(signature(), { model }), { tools: [gold] }).invoke(input);
-    expect(result).toMatchObject({ reason: 'failed', error: { code: 'modules.model_failed', recoverable: true } });
+    expect(result).toMatchObject({
+      reason: 'failed',
+      error: { code: 'modules.failed', reason: 'model', recoverable: true },
+    });
     expect(model.requests).toHaveLength(1);
   });
 
@@ -157,7 +160,7 @@ describe('a predictor with a model', () => {
   test('has its input validated before the model is asked', async () => {
     const model = playModel();
     const loop = wrapTools(predict(signature(), { model }), { tools: [gold] });
-    await expect(loop.invoke({ question: 5 })).rejects.toMatchObject({ code: 'modules.input_invalid' });
+    await expect(loop.invoke({ question: 5 })).rejects.toMatchObject({ code: 'modules.invalid', reason: 'input' });
     await expect(loop.invoke({ ...input, available_tools: 'x' })).rejects.toMatchObject({
       code: 'modules.invalid',
       reason: 'input_reserved',

@@ -48,8 +48,7 @@ export const toolsKey = 'available_tools';
 export const callKey = 'tool_call';
 
 /**
- * A copy of the caller's input, and its context. @throws HoldfastError `modules.input_invalid`,
- * `modules.invalid`.
+ * A copy of the caller's input, and its context. @throws HoldfastError `modules.invalid`.
  */
 export function readInput(
   given: unknown,
@@ -58,7 +57,9 @@ export function readInput(
   const copied = copyJson(given);
   if (!copied.ok || !isPlainObject(copied.value)) {
     const problem = copied.ok ? 'it is not an object' : copied.problem;
-    throw new HoldfastError('modules.input_invalid', `The input must be a JSON object: ${problem}.`);
+    throw new HoldfastError('modules.invalid', `The input must be a JSON object: ${problem}.`, {
+      data: { reason: 'input' },
+    });
   }
   if (Object.hasOwn(copied.value, toolsKey)) {
     throw new HoldfastError(
@@ -72,9 +73,9 @@ export function readInput(
   if (context === undefined || context === null) return { input, context: '' };
   if (typeof context === 'string') return { input, context };
   throw new HoldfastError(
-    'modules.input_invalid',
+    'modules.invalid',
     `\`${contextKey}\` of the input must be text, because tool results are appended to it. Otherwise pass another \`toolResultKey\`.`,
-    { data: { field: contextKey } },
+    { data: { reason: 'input', field: contextKey } },
   );
 }
 

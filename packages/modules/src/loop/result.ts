@@ -136,7 +136,7 @@ export function toLoopProblem(error: HoldfastError): LoopProblem {
 export function toPredictorProblem(thrown: unknown): LoopProblem {
   if (isHoldfastError(thrown)) return toLoopProblem(thrown);
   const message = `The predictor failed: ${cutText(describeThrown(thrown), 2_000)}`;
-  return Object.freeze({ code: 'modules.model_failed', message, kind: 'ModelFailed', recoverable: true });
+  return Object.freeze({ code: 'modules.failed', reason: 'model', message, kind: 'ModelFailed', recoverable: true });
 }
 
 /** The reason why a loop was stopped. */

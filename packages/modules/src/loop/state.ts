@@ -54,7 +54,7 @@ export const shapes: { readonly count: JsonObject; readonly turnCalls: JsonObjec
 /** Writes and reads the states of one kind of loop as JSON. */
 export interface StateFormat<State extends LoopState> {
   write(state: State): JsonObject;
-  /** Reads the result of `write`, which may have been tampered with. @throws HoldfastError `modules.state_invalid`. */
+  /** Reads the result of `write`, which may have been tampered with. @throws HoldfastError `modules.invalid`. */
   read(given: unknown, signature: string | null): State;
 }
 
@@ -99,7 +99,7 @@ function withCode<Call extends { readonly outcome?: Outcome }>(made: Call): Call
 /**
  * The outcomes of calls of the round by their ids in the session, including calls that were resumed individually in the meantime.
  *
- * @throws HoldfastError `modules.state_invalid` (the loop is not in this session), `modules.state_invalid` (it was already resumed),
+ * @throws HoldfastError `modules.invalid` (the loop is not in this session), `modules.invalid` (it was already resumed),
  * `replay.failed`, `log.unreadable`.
  */
 export function readEnds(session: Session, { loop, course, turn }: LoopState): ReadonlyMap<string, Outcome> {
@@ -145,16 +145,17 @@ function isOutcome(value: unknown): value is Outcome {
 
 export function stateInvalid(problem: string): HoldfastError {
   return new HoldfastError(
-    'modules.state_invalid',
+    'modules.invalid',
     `Cannot resume the loop from this state: ${problem}. Pass the \`state\` of a suspended loop and the same session.`,
+    { data: { reason: 'state' } },
   );
 }
 
 function stateUsed(): HoldfastError {
   return new HoldfastError(
-    'modules.state_invalid',
+    'modules.invalid',
     'The loop was already resumed from this state; that caller has the result.',
-    { data: { reason: 'used' } },
+    { data: { reason: 'state_used' } },
   );
 }
 

@@ -114,7 +114,7 @@ describe('a call', () => {
     {
       what: 'an unknown tool',
       body: tool('other', () => 1),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'tool_not_found',
       text: 'Tool not found: act',
       recoverable: false,
@@ -124,7 +124,7 @@ describe('a call', () => {
       what: 'arguments that its schema rejects',
       body: tool('act', () => 1, { inputSchema: item }),
       args: { item: 5 },
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'arguments',
       text: /^Invalid arguments: `item`: [^`]+$/,
       recoverable: false,
@@ -134,7 +134,7 @@ describe('a call', () => {
       what: 'arguments that are not JSON',
       body: tool('act', () => 1),
       args: '{"item":',
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'arguments',
       text: /^Invalid arguments: Cannot read the arguments: /,
       recoverable: false,
@@ -143,7 +143,7 @@ describe('a call', () => {
       what: 'arguments with a duplicate key',
       body: tool('act', () => 1, { inputSchema: item }),
       args: '{"item":"a","item":"b"}',
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'arguments',
       text: /twice/,
       recoverable: false,
@@ -153,7 +153,7 @@ describe('a call', () => {
       body: tool('act', () => {
         throw new Error('The shop is closed.');
       }),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'execution',
       text: 'Execution failed: The shop is closed.',
       recoverable: true,
@@ -162,7 +162,7 @@ describe('a call', () => {
     {
       what: 'a tool that returns an error',
       body: tool('act', () => toolError('Out of stock.')),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'execution',
       text: 'Execution failed: Out of stock.',
       recoverable: true,
@@ -170,7 +170,7 @@ describe('a call', () => {
     {
       what: 'a result that is not JSON',
       body: tool('act', () => () => 1),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'serialization',
       text: /^Serialization error: `act` returned a value that is not JSON/,
       recoverable: false,
@@ -179,7 +179,7 @@ describe('a call', () => {
     {
       what: 'no result',
       body: tool('act', () => undefined),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'serialization',
       text: /^Serialization error: `act` returned nothing/,
       recoverable: false,
@@ -187,7 +187,7 @@ describe('a call', () => {
     {
       what: 'a result that is not JSON from an external tool',
       body: tool('act', () => undefined, { effects: 'external', repeat: 'never' }),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'serialization',
       text: /^Serialization error: It is not known whether `act` took effect/,
       recoverable: false,
@@ -196,7 +196,7 @@ describe('a call', () => {
     {
       what: 'a result that its output schema rejects',
       body: tool('act', () => 1, { outputSchema: item }),
-      code: 'modules.call_failed',
+      code: 'modules.failed',
       reason: 'execution',
       text: /^Execution failed: `act` returned a value that its output schema rejects/,
       recoverable: false,
@@ -218,7 +218,7 @@ describe('a call', () => {
     expect(denied).toMatchObject({
       type: 'failed',
       error: {
-        code: 'modules.call_failed',
+        code: 'modules.failed',
         reason: 'execution',
         message: 'Execution failed: Denied: Not today.',
         data: { recoverable: false },
@@ -281,7 +281,7 @@ describe('a call', () => {
       expect(await catalog.executeCall(call)).toMatchObject({
         type: 'failed',
         error: {
-          code: 'modules.call_failed',
+          code: 'modules.failed',
           reason: 'arguments',
           data: { kind: 'InvalidArguments', recoverable: false },
         },

@@ -204,9 +204,9 @@ test.each<{ readonly what: string; readonly input: unknown; readonly code: strin
     code: 'modules.invalid',
     reason: 'input_reserved',
   },
-  { what: 'a context that is not text', input: { context: ['a'] }, code: 'modules.input_invalid' },
-  { what: 'a value that is not JSON', input: { when: new Date(0) }, code: 'modules.input_invalid' },
-  { what: 'a value that is not an object', input: 'hello', code: 'modules.input_invalid' },
+  { what: 'a context that is not text', input: { context: ['a'] }, code: 'modules.invalid', reason: 'input' },
+  { what: 'a value that is not JSON', input: { when: new Date(0) }, code: 'modules.invalid', reason: 'input' },
+  { what: 'a value that is not an object', input: 'hello', code: 'modules.invalid', reason: 'input' },
 ])('LOOP-30: $what from the caller is rejected before the predictor is asked', async ({ input, code, reason }) => {
   const predict = playing({ response: 'Yes.' });
   const loop = wrapTools(predict, { tools: [item] });
@@ -373,7 +373,8 @@ describe('a predictor that fails', () => {
       what: 'throws',
       answer: new Error('The model is down.'),
       error: {
-        code: 'modules.model_failed',
+        code: 'modules.failed',
+        reason: 'model',
         message: 'The predictor failed: The model is down.',
         kind: 'ModelFailed',
         recoverable: true,

@@ -29,7 +29,7 @@ export interface WrapToolsOptions extends ToolLoopOptions {
 export interface ToolLoop<Input = unknown, Output = unknown> {
   /**
    * Failures during the run are in the result. Rejects for a wrong configuration: HoldfastError
-   * `modules.input_invalid`, `modules.invalid` (the input has a field that the loop adds), `options.invalid`, and the errors of
+   * `modules.invalid` (the input has a field that the loop adds), `options.invalid`, and the errors of
    * `executeToolCall`.
    */
   invoke(input: Input, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
@@ -37,7 +37,7 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
    * Resumes a suspended loop from its `state`, in any process that has the session's log open. Calls without an answer suspend it again. No
    * completed call is repeated. The state is as confidential as its input and results. A budget and a deadline count only from now on.
    *
-   * Rejects with HoldfastError `modules.state_invalid` (the loop was already resumed), `work.under_way`,
+   * Rejects with HoldfastError `modules.invalid` (the loop was already resumed), `work.under_way`,
    * `replay.failed`, `log.unreadable`, and as `invoke`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;

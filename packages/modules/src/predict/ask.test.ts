@@ -89,7 +89,7 @@ describe('an incomplete message', () => {
     const model = sending([say(answer), finish('content-filter')]);
     const asked = await askProgram(program, input, { model });
     expect(asked).toMatchObject({ type: 'failed', requests: 1, output: {} });
-    expect(asked).toHaveProperty('error.code', 'modules.model_failed');
+    expect(asked).toHaveProperty('error.code', 'modules.failed');
     expect(asked).toHaveProperty('error.message', expect.stringContaining('content-filter'));
   });
 });
@@ -174,7 +174,7 @@ describe('the end', () => {
       },
     };
     const asked = await askProgram(program, input, { model });
-    expect(asked).toMatchObject({ type: 'failed', error: { code: 'modules.model_failed' }, requests: 1 });
+    expect(asked).toMatchObject({ type: 'failed', error: { code: 'modules.failed', reason: 'model' }, requests: 1 });
     expect(sent).toBeLessThan(20);
   });
 
@@ -197,7 +197,7 @@ test.each<{ what: string; events: readonly ModelEvent[] }>([
   { what: 'an invalid event', events: [{ type: 'thought' } as unknown as ModelEvent] },
 ])('a model that sends $what fails', async ({ events }) => {
   const asked = await askProgram(program, input, { model: sending(events) });
-  expect(asked).toMatchObject({ type: 'failed', error: { code: 'modules.model_failed' }, requests: 1 });
+  expect(asked).toMatchObject({ type: 'failed', error: { code: 'modules.failed', reason: 'model' }, requests: 1 });
 });
 
 test('readable outputs of the last answer are kept', async () => {

@@ -56,7 +56,7 @@ const maxRequests = 2;
  * Asks the model, and once more if its answer cannot be used. Failures of the model are returned. Does not wait for a model that ignores
  * the signal.
  *
- * @throws HoldfastError `modules.input_invalid`: the promise rejects without asking the model.
+ * @throws HoldfastError `modules.invalid`: the promise rejects without asking the model.
  */
 export async function askProgram<Output>(
   program: Program<unknown, Output>,
@@ -90,7 +90,7 @@ export async function askProgram<Output>(
 /**
  * Validates the input with the signature's schema and fills in defaults.
  *
- * @throws HoldfastError `modules.input_invalid`.
+ * @throws HoldfastError `modules.invalid`.
  */
 export function readInput({ signature }: Program, input: unknown): JsonObject {
   const { name, inputSchema } = signature;
@@ -125,13 +125,10 @@ function copyInput(input: unknown, name: string): Json {
 
 function inputInvalid(name: string, problem: string, cause?: unknown): HoldfastError {
   const reason = problem.replace(/\.$/, '');
-  return new HoldfastError(
-    'modules.input_invalid',
-    `The input of \`${name}\` does not match its signature: ${reason}.`,
-    {
-      cause,
-    },
-  );
+  return new HoldfastError('modules.invalid', `The input of \`${name}\` does not match its signature: ${reason}.`, {
+    data: { reason: 'input' },
+    cause,
+  });
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {

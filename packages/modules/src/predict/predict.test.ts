@@ -61,7 +61,7 @@ test('a predictor, its input and its output have the types of the signature', as
   expectTypeOf(predictor.invoke).parameter(0).toEqualTypeOf<Question>();
   expectTypeOf(chainOfThought(reply, { model })).toEqualTypeOf<typeof predictor>();
   // @ts-expect-error: `q` is required.
-  await expect(predictor.invoke({ tags: [] })).rejects.toMatchObject({ code: 'modules.input_invalid' });
+  await expect(predictor.invoke({ tags: [] })).rejects.toMatchObject({ code: 'modules.invalid', reason: 'input' });
   const prediction = await predictor.invoke({ q: '?' });
   expectTypeOf(prediction).toEqualTypeOf<Prediction<{ response: string; tool_call?: unknown }>>();
   expectTypeOf(prediction.output.response).toEqualTypeOf<string>();
@@ -168,7 +168,8 @@ describe('a model that fails', () => {
       .invoke({ q: '?' })
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
-      code: 'modules.model_failed',
+      code: 'modules.failed',
+      reason: 'model',
       message: 'The model `test:play` gave no answer: No such key.',
       data: { kind: 'ModelFailed', recoverable: true, code: 'model.unauthorized' },
     });
@@ -188,7 +189,7 @@ describe('the input', () => {
   ])('$what: the model is not asked', async ({ input, told }) => {
     const model = playModel(fields(good));
     const predictor: Predictor = predict(signature, { model });
-    const expected = { code: 'modules.input_invalid', message: expect.stringContaining(told) };
+    const expected = { code: 'modules.invalid', reason: 'input', message: expect.stringContaining(told) };
     await expect(predictor.invoke(input)).rejects.toMatchObject(expected);
     expect(() => predictor.render(input)).toThrow(expect.objectContaining(expected));
     expect(model.requests).toEqual([]);

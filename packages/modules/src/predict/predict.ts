@@ -30,11 +30,11 @@ export interface Predictor<Input = unknown, Output = unknown> {
   readonly predictorType: PredictorType;
   readonly program: Program<Input, Output>;
   readonly model: Model;
-  /** The messages for the model: the same bytes for the same input. @throws HoldfastError `modules.input_invalid`. */
+  /** The messages for the model: the same bytes for the same input. @throws HoldfastError `modules.invalid`. */
   render(input: Input): readonly Message[];
   /**
-   * Asks the model. Rejects with HoldfastError `modules.input_invalid`, `modules.output_unparsable` (even the corrected answer lacks fields
-   * or has invalid ones, or the schema of the outputs threw), `modules.model_failed` (with the model's error as `cause`), or the reason of
+   * Asks the model. Rejects with HoldfastError `modules.invalid`, `modules.output_unparsable` (even the corrected answer lacks fields
+   * or has invalid ones, or the schema of the outputs threw), `modules.failed` (with the model's error as `cause`), or the reason of
    * an aborted `signal`.
    */
   invoke(input: Input, options?: InvokeOptions): Promise<Prediction<Output>>;

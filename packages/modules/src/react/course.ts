@@ -81,7 +81,7 @@ const maxShortenings = 3;
 
 /**
  * Asks again with a shorter request if it was too long: `shorten` leaves out the oldest round and returns false if there is none. If it is
- * still too long, fails with `modules.model_failed`.
+ * still too long, fails with `modules.failed`.
  *
  * Source: three attempts, as in DSPy `dspy/predict/react.py`, where the last one ends without an answer or an error.
  */
@@ -101,7 +101,7 @@ function tooLong({ cause }: HoldfastError, leftOut: number): HoldfastError {
   const tried =
     leftOut === 0 ? 'there are no rounds to leave out' : `leaving out the ${leftOut} oldest rounds did not help`;
   return new HoldfastError(
-    'modules.model_failed',
+    'modules.failed',
     `The request exceeds the model's context window; ${tried}. Return shorter tool results, or use a model with a larger context window.`,
     { data: { reason: 'context_overflow', kind: 'ModelFailed', recoverable: false, leftOut }, cause },
   );

@@ -53,13 +53,12 @@ export type ReactResult<Output = unknown> = ToolLoopResult<Output> & {
 export interface ReactPredictor<Input = unknown, Output = unknown> extends Predictor<Input, Output> {
   /**
    * Failures during the run are in the result; if the conversation does not fit into the model's context even without its three oldest
-   * rounds, the error is `modules.model_failed`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.invalid` (a tool is named `submit`, or, with `text`, `finish`), `options.invalid`, and the errors of `executeToolCall`.
+   * rounds, the error is `modules.failed`. Rejects for a wrong configuration: HoldfastError `modules.invalid` (a tool is named `submit`, or, with `text`, `finish`), `options.invalid`, and the errors of `executeToolCall`.
    */
   run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /**
    * Resumes a suspended run from its `state`, in the same protocol, like `ToolLoop.resume`. Rejects with HoldfastError
-   * `modules.state_invalid`, and as `run`.
+   * `modules.invalid`, and as `run`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /** Like `run`, but rejects if there is no answer, with the HoldfastError of the result or the reason of an aborted signal. */

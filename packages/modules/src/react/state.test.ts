@@ -36,7 +36,7 @@ test.each([native, text])('a written state is read back unchanged', (state) => {
   expect(Object.hasOwn(read.course.calls[0]?.outcome ?? {}, 'code')).toBe(true);
 });
 
-const invalid = expect.objectContaining({ code: 'modules.state_invalid' });
+const invalid = expect.objectContaining({ code: 'modules.invalid', reason: 'state' });
 
 function withMessage(message: JsonObject): JsonObject {
   return { ...native, conversation: { start: [], rounds: [[message]], leftOut: 0 } };

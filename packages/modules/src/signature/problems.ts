@@ -86,16 +86,16 @@ export function refusal(reason: string, message: string, problems: readonly Modu
 
 /** The kinds of errors that say whether trying again may help. The kind alone tells everything but the sentence. */
 const kinds = {
-  ModuleNotFound: { code: 'modules.not_found', recoverable: false },
+  ModuleNotFound: { code: 'modules.file_failed', reason: 'not_found', recoverable: false },
   SignatureNotFound: { code: 'modules.invalid', reason: 'signature_not_found', recoverable: false },
   ToolsNotEnabled: { code: 'modules.invalid', reason: 'tools_not_enabled', recoverable: false },
-  ToolNotFound: { code: 'modules.call_failed', reason: 'tool_not_found', recoverable: false },
-  InvalidArguments: { code: 'modules.call_failed', reason: 'arguments', recoverable: false },
-  ExecutionFailed: { code: 'modules.call_failed', reason: 'execution', recoverable: true },
-  SerializationError: { code: 'modules.call_failed', reason: 'serialization', recoverable: false },
+  ToolNotFound: { code: 'modules.failed', reason: 'tool_not_found', recoverable: false },
+  InvalidArguments: { code: 'modules.failed', reason: 'arguments', recoverable: false },
+  ExecutionFailed: { code: 'modules.failed', reason: 'execution', recoverable: true },
+  SerializationError: { code: 'modules.failed', reason: 'serialization', recoverable: false },
   MaxIterationsReached: { code: 'modules.stopped', reason: 'max_iterations', recoverable: false },
   OutputUnparsable: { code: 'modules.output_unparsable', recoverable: true },
-  ModelFailed: { code: 'modules.model_failed', recoverable: true },
+  ModelFailed: { code: 'modules.failed', reason: 'model', recoverable: true },
 } as const;
 
 export type ModuleErrorKind = keyof typeof kinds;

@@ -223,7 +223,7 @@ test('a section that cannot be rendered fails the call that opens it and stays c
     }),
   );
   const session = testSession(visibilitySlice);
-  expect(failure(() => open(prompt, session, 'g'))).toMatchObject({ code: 'prompt.param.invalid', reason: 'missing' });
+  expect(failure(() => open(prompt, session, 'g'))).toMatchObject({ code: 'prompt.invalid', reason: 'param.missing' });
   expect(session.events).toEqual([]);
   const bound = prompt.bind({ word: 'w' });
   open(bound, session, 'g');

@@ -7,7 +7,7 @@ import { sectionsShown } from '../section/visibility.ts';
  * Creates an event that shows sections (by path) in full or as summaries, overriding their own `visibility`. Dispatch it to a
  * session that has the prompt's `slices`.
  *
- * @throws HoldfastError `section.unavailable`, `section.invalid`, `prompt.invalid`, `options.invalid`.
+ * @throws HoldfastError `section.unavailable`, `prompt.invalid`, `options.invalid`.
  */
 export function showSections(prompt: Prompt, keys: readonly string[], visibility: Visibility): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -15,7 +15,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
   checkKeys(keys, nodes);
   const plain = visibility === 'summary' ? keys.find((key) => nodes.get(key)?.summary === undefined) : undefined;
   if (plain !== undefined) {
-    throw new HoldfastError('section.invalid', `Section \`${plain}\` has no \`summary\`.`, {
+    throw new HoldfastError('prompt.invalid', `Section \`${plain}\` has no \`summary\`.`, {
       data: { reason: 'summary.missing', section: plain },
     });
   }

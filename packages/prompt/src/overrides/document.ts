@@ -102,7 +102,7 @@ export function toDocument({ ns, key, tag }: OverrideRef, entries: readonly Over
   };
 }
 
-/** The text of a document. @throws HoldfastError `override.invalid` if it exceeds the size limit. */
+/** The text of a document. @throws HoldfastError `prompt.invalid` if it exceeds the size limit. */
 export function formatDocument(document: OverrideDocument): string {
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   const bytes = new TextEncoder().encode(text).length;
@@ -113,9 +113,9 @@ export function formatDocument(document: OverrideDocument): string {
 
 export function invalidDocument({ ns, key, tag }: OverrideRef, problem: string): HoldfastError {
   return new HoldfastError(
-    'override.invalid',
+    'prompt.invalid',
     `The overrides \`${tag}\` of \`${ns}/${key}\` are not a valid version 1 document: ${problem}.`,
-    { data: { reason: 'document.invalid', ns, key, tag } },
+    { data: { reason: 'override.document', ns, key, tag } },
   );
 }
 

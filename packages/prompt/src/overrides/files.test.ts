@@ -27,13 +27,13 @@ async function put(path: string, content: string | Uint8Array): Promise<void> {
 }
 
 const unreadable = (why: string) => ({
-  code: 'override.invalid',
-  reason: 'unreadable',
+  code: 'prompt.invalid',
+  reason: 'override.unreadable',
   message: expect.stringContaining(why),
 });
 const unwritable = (why: string) => ({
-  code: 'override.invalid',
-  reason: 'unwritable',
+  code: 'prompt.invalid',
+  reason: 'override.unwritable',
   message: expect.stringContaining(why),
 });
 

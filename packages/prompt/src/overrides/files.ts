@@ -16,7 +16,7 @@ export interface NamingOperations {
  * see the old or the new document, even after a crash, which may leave a `.tmp` file. Links are followed only within the folder; a
  * document must not be a link. `folder` is relative to the current directory; default `.holdfast/overrides`.
  *
- * Its methods throw HoldfastError `override.invalid`.
+ * Its methods throw HoldfastError `prompt.invalid`.
  */
 export function fileOverrides(folder: string = '.holdfast/overrides'): OverrideStore {
   return createFileOverrides(folder, { rename, link });
@@ -39,7 +39,7 @@ export function createFileOverrides(folder: string, naming: NamingOperations): O
         return await readText(path);
       } catch (cause) {
         if (hasCode(cause, 'ENOENT')) return undefined;
-        throw failed('unreadable', path, cause);
+        throw failed('override.unreadable', path, cause);
       }
     },
     async write(ref: OverrideRef, document: string, { ifAbsent = false }: OverrideWriteOptions = {}) {
@@ -53,7 +53,7 @@ export function createFileOverrides(folder: string, naming: NamingOperations): O
         if (kept) await syncFolder(dirname(path));
         return kept;
       } catch (cause) {
-        throw failed('unwritable', path, cause);
+        throw failed('override.unwritable', path, cause);
       }
     },
     async delete(ref: OverrideRef) {
@@ -62,7 +62,7 @@ export function createFileOverrides(folder: string, naming: NamingOperations): O
         await checkInside(root, dirname(path));
         await unlink(path);
       } catch (cause) {
-        if (!hasCode(cause, 'ENOENT')) throw failed('unwritable', path, cause);
+        if (!hasCode(cause, 'ENOENT')) throw failed('override.unwritable', path, cause);
       }
     },
   });
@@ -170,13 +170,13 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Reasons of `override.invalid`. */
-type FileReason = 'unreadable' | 'unwritable';
+/** Reasons of `prompt.invalid`. */
+type FileReason = 'override.unreadable' | 'override.unwritable';
 
 function failed(reason: FileReason, path: string, cause: unknown): HoldfastError {
-  const verb = reason === 'unreadable' ? 'read' : 'written';
+  const verb = reason === 'override.unreadable' ? 'read' : 'written';
   return new HoldfastError(
-    'override.invalid',
+    'prompt.invalid',
     `The overrides in \`${path}\` cannot be ${verb}: ${describeThrown(cause)}.`,
     {
       data: { reason, path },

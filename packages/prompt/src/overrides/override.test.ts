@@ -326,8 +326,8 @@ test.each<Unfit>([
     // Documents from elsewhere are untyped.
     const given = document as unknown as OverrideDocument;
     await expect(saveOverrides(createExample(), given, { store })).rejects.toMatchObject({
-      code: 'override.invalid',
-      reason: 'refused',
+      code: 'prompt.invalid',
+      reason: 'override.refused',
       message: expect.stringContaining(why),
     });
     expect(await store.read(ref)).toBeUndefined();
@@ -424,8 +424,8 @@ test('a second seed leaves the first one and what people made of it', async () =
   expect(third).toMatchObject({ created: true, document: { tag: 'next' } });
   await store.write(ref, 'no document');
   await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({
-    code: 'override.invalid',
-    reason: 'document.invalid',
+    code: 'prompt.invalid',
+    reason: 'override.document',
   });
   expect(await store.read(ref)).toBe('no document');
 });
@@ -440,8 +440,8 @@ test('of seeds at the same moment one is created, and all are told the same', as
 test('a store that loses what it has just kept is an error', async () => {
   const store: OverrideStore = { read: async () => undefined, write: async () => false, delete: async () => {} };
   await expect(seedOverrides(createExample(), { store })).rejects.toMatchObject({
-    code: 'override.invalid',
-    reason: 'document.invalid',
+    code: 'prompt.invalid',
+    reason: 'override.document',
   });
 });
 
@@ -453,8 +453,8 @@ test('what would be left out is refused, all of it named', async () => {
     tools: { gone: { description: await text('x', 'x') }, fixed: { description: await text('x', 'x') } },
   };
   await expect(saveOverrides(createExample(), document, { store })).rejects.toMatchObject({
-    code: 'override.invalid',
-    reason: 'refused',
+    code: 'prompt.invalid',
+    reason: 'override.refused',
     message:
       'The overrides `latest` of `tests/over/prompt` would not all be applied. `body` of section `gone`: the prompt has no such section; `description` of tool `gone`: the prompt has no such tool; `description` of tool `fixed`: the tool accepts no overrides; and 1 more.',
     data: {
@@ -486,16 +486,16 @@ test('what is saved is loaded', async () => {
 });
 
 test.each([
-  { document: { ...head, ns: 'other' }, code: 'override.invalid', reason: 'document.invalid' },
-  { document: { ...head, version: 2 }, code: 'override.invalid', reason: 'document.invalid' },
-  { document: { ...head, sections: { guide: 1 } }, code: 'override.invalid', reason: 'refused' },
+  { document: { ...head, ns: 'other' }, code: 'prompt.invalid', reason: 'override.document' },
+  { document: { ...head, version: 2 }, code: 'prompt.invalid', reason: 'override.document' },
+  { document: { ...head, sections: { guide: 1 } }, code: 'prompt.invalid', reason: 'override.refused' },
   {
     document: { ...head, sections: { guide: { body: () => 1 } } },
-    code: 'override.invalid',
-    reason: 'document.invalid',
+    code: 'prompt.invalid',
+    reason: 'override.document',
   },
-  { document: { ...head, tag: 'A/../b' }, code: 'override.invalid', reason: 'ref.invalid' },
-  { document: { ...head, tag: '' }, code: 'override.invalid', reason: 'ref.invalid' },
+  { document: { ...head, tag: 'A/../b' }, code: 'prompt.invalid', reason: 'override.ref' },
+  { document: { ...head, tag: '' }, code: 'prompt.invalid', reason: 'override.ref' },
 ])('$document is not saved: $code', async ({ document, code, reason }) => {
   // Documents from elsewhere are untyped.
   const given = document as unknown as OverrideDocument;
@@ -510,8 +510,8 @@ test('a document that could not be read again is not written', async () => {
   const long = 'x'.repeat(8 * 1024 * 1024);
   const document: OverrideDocument = { ...head, sections: { guide: { body: await text(body, long) } }, tools: {} };
   await expect(saveOverrides(createExample(), document, { store })).rejects.toMatchObject({
-    code: 'override.invalid',
-    reason: 'document.invalid',
+    code: 'prompt.invalid',
+    reason: 'override.document',
     message: expect.stringContaining('8388608 is the limit'),
   });
 });
@@ -547,12 +547,12 @@ test('a bad tag is a mistake of the program', async () => {
   for (const tag of ['A/../b', '', '../x']) {
     const options = { store: memoryOverrides(), tag };
     await expect(loadOverrides(createExample(), options)).rejects.toMatchObject({
-      code: 'override.invalid',
-      reason: 'ref.invalid',
+      code: 'prompt.invalid',
+      reason: 'override.ref',
     });
     await expect(seedOverrides(createExample(), options)).rejects.toMatchObject({
-      code: 'override.invalid',
-      reason: 'ref.invalid',
+      code: 'prompt.invalid',
+      reason: 'override.ref',
     });
   }
 });

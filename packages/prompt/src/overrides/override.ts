@@ -24,7 +24,7 @@ export interface LoadedOverrides<Input = unknown, Output = unknown> extends Over
  * unreadable document is one `invalid` of the part `document`. Only texts for the model change, not the validation of calls. Returns
  * `prompt` itself if nothing applies.
  *
- * @throws HoldfastError `override.invalid` for a bad `tag`, `prompt.invalid` if `createPrompt` did not create the prompt.
+ * @throws HoldfastError `prompt.invalid` for a bad `tag`, or if `createPrompt` did not create the prompt.
  */
 export async function loadOverrides<Input, Output>(
   prompt: BindablePrompt<Input, Output>,
@@ -46,8 +46,7 @@ export interface SeededOverrides {
 /**
  * Writes the current texts of everything overridable in `prompt`, for people to edit. Keeps an existing document.
  *
- * @throws HoldfastError `override.invalid`, `prompt.invalid` for an existing invalid document,
- * and the errors of the store.
+ * @throws HoldfastError `prompt.invalid`, also for an existing invalid document, and the errors of the store.
  */
 export async function seedOverrides(
   prompt: BindablePrompt,
@@ -65,8 +64,7 @@ export async function seedOverrides(
 /**
  * Keeps a document of overrides under its `tag`, replacing an existing one.
  *
- * @throws HoldfastError `override.invalid`, which names everything that `loadOverrides` would leave out; `override.invalid`,
- * `prompt.invalid`, and what the store throws.
+ * @throws HoldfastError `prompt.invalid`, which names everything that `loadOverrides` would leave out, and what the store throws.
  */
 export async function saveOverrides(
   prompt: BindablePrompt,
@@ -118,11 +116,11 @@ function refuse({ ns, key, tag }: OverrideRef, refused: readonly SkippedOverride
   const list = refused.slice(0, 3).map((skipped) => `${describePlace(skipped)}: ${skipped.why}`);
   const more = refused.length > 3 ? `; and ${refused.length - 3} more` : '';
   return new HoldfastError(
-    'override.invalid',
+    'prompt.invalid',
     `The overrides \`${tag}\` of \`${ns}/${key}\` would not all be applied. ${list.join('; ')}${more}.`,
     {
       data: {
-        reason: 'refused',
+        reason: 'override.refused',
         refused: refused.map(({ section = null, tool = null, part, why }) => ({ section, tool, part, why })),
       },
     },

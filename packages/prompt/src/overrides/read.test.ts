@@ -136,8 +136,8 @@ test.each([
 ])('no document: $why', ({ text, why }) => {
   expect(() => parseOverrides(text, ref)).toThrow(
     expect.objectContaining({
-      code: 'override.invalid',
-      reason: 'document.invalid',
+      code: 'prompt.invalid',
+      reason: 'override.document',
       message: expect.stringContaining(why),
     }),
   );

@@ -26,7 +26,7 @@ export interface ReadOverrides {
 /**
  * Reads the text of the document that `ref` names. What is bad in one place leaves the others as they are.
  *
- * @throws HoldfastError `override.invalid` if it is not a document, or not the one of `ref`.
+ * @throws HoldfastError `prompt.invalid` if it is not a document, or not the one of `ref`.
  */
 export function parseOverrides(text: string, ref: OverrideRef): ReadOverrides {
   // UTF-8 has at least a byte for each code unit.

@@ -84,8 +84,8 @@ test.each(stores.flatMap((store) => bad.map((each) => ({ ...store, ...each }))))
     const store = create();
     const named = { ...ref, [part]: value };
     const refused = {
-      code: 'override.invalid',
-      reason: 'ref.invalid',
+      code: 'prompt.invalid',
+      reason: 'override.ref',
       message: expect.stringContaining(`\`${part}\` \`${value}\``),
     };
     await expect(store.read(named)).rejects.toMatchObject(refused);

@@ -10,7 +10,7 @@ export interface OverrideRef {
 
 const segment = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Does nothing for what can name a document. @throws HoldfastError `override.invalid`. */
+/** Does nothing for what can name a document. @throws HoldfastError `prompt.invalid`. */
 export function checkOverrideRef({ ns, key, tag }: OverrideRef): void {
   const problem = Object.entries({ ns: ns.split('/'), key: [key], tag: [tag] }).find(
     ([, segments]) => !segments.every((name) => segment.test(name)),
@@ -19,9 +19,9 @@ export function checkOverrideRef({ ns, key, tag }: OverrideRef): void {
   const [name, segments] = problem;
   const value = segments.join('/');
   throw new HoldfastError(
-    'override.invalid',
+    'prompt.invalid',
     `The \`${name}\` \`${value}\` of overrides must ${name === 'ns' ? 'be segments joined by `/`, each matching' : 'match'} ${segment.source}.`,
-    { data: { reason: 'ref.invalid', [name]: value } },
+    { data: { reason: 'override.ref', [name]: value } },
   );
 }
 
@@ -46,7 +46,7 @@ export interface OverrideWriteOptions {
   readonly ifAbsent?: boolean;
 }
 
-/** Keeps documents of overrides for as long as the program runs. Methods throw HoldfastError `override.invalid`. */
+/** Keeps documents of overrides for as long as the program runs. Methods throw HoldfastError `prompt.invalid`. */
 export function memoryOverrides(): OverrideStore {
   const documents = new Map<string, string>();
   return Object.freeze({

@@ -136,7 +136,7 @@ test('a disabled section needs no parameters, unless its rule takes them', () =>
       markdownSection({ title: 'Off', template: 'About $topic.', params, enabled }),
     );
   expect(section(() => false).render().text).not.toContain('Off');
-  const missing = expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' });
+  const missing = expect.objectContaining({ code: 'prompt.invalid', reason: 'param.missing' });
   expect(() => section(() => true).render()).toThrow(missing);
   expect(() => section(({ topic }) => topic === 'never').render()).toThrow(missing);
   expect(() => section((given) => 'topic' in given).render()).toThrow(missing);

@@ -167,7 +167,7 @@ function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePrompt<In
 
 function unknownParam(name: string, known: ReadonlySet<string>): HoldfastError {
   const list = known.size === 0 ? 'none' : [...known].map((key) => `\`${key}\``).join(', ');
-  return new HoldfastError('prompt.param.invalid', `Unknown prompt parameter \`${name}\`. Known parameters: ${list}.`, {
-    data: { reason: 'unknown', name },
+  return new HoldfastError('prompt.invalid', `Unknown prompt parameter \`${name}\`. Known parameters: ${list}.`, {
+    data: { reason: 'param.unknown', name },
   });
 }

@@ -148,16 +148,16 @@ function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unk
 }
 
 function isMissing(thrown: unknown): boolean {
-  return isHoldfastError(thrown) && thrown.code === 'prompt.param.invalid' && thrown.reason === 'missing';
+  return isHoldfastError(thrown) && thrown.code === 'prompt.invalid' && thrown.reason === 'param.missing';
 }
 
 function toText(name: string, values: Readonly<Record<string, unknown>>, path: string): string {
   const text = toParameterText(Object.hasOwn(values, name) ? values[name] : undefined);
   if (text !== undefined) return text;
   throw new HoldfastError(
-    'prompt.param.invalid',
+    'prompt.invalid',
     `The parameter \`${name}\` of section \`${path}\` has no text: bind a string, number, boolean, date, null or other JSON.`,
-    { data: { reason: 'text', section: path, name } },
+    { data: { reason: 'param.text', section: path, name } },
   );
 }
 

@@ -15,13 +15,13 @@ export interface BindablePrompt<Input = unknown, Output = unknown> extends Promp
    * Returns a prompt with `values` bound in addition, replacing earlier values. They are read at the first render and must not
    * change after it; `undefined` counts as unbound.
    *
-   * @throws HoldfastError `prompt.param.invalid`.
+   * @throws HoldfastError `prompt.invalid`.
    */
   bind(values: Partial<Input>): BindablePrompt<Input, Output>;
   /**
    * Returns the same object while the visible sections stay the same.
    *
-   * @throws HoldfastError `prompt.param.invalid`, `section.rule.failed` if an `enabled` or `visibility` throws.
+   * @throws HoldfastError `prompt.invalid`, `section.rule.failed` if an `enabled` or `visibility` throws.
    */
   render(view?: PromptView): RenderedSections<Output>;
   /**

@@ -16,8 +16,9 @@ test('what is bound comes before the section’s defaults, and those before the 
   expect(body(promptOf(section({ topic: 'default' })))).toBe('default 1');
   expect(() => promptOf(section({ size: 2 })).render()).toThrow(
     expect.objectContaining({
-      code: 'prompt.param.invalid',
-      data: { reason: 'missing', section: 's', missing: ['topic'] },
+      code: 'prompt.invalid',
+      reason: 'param.missing',
+      data: { reason: 'param.missing', section: 's', missing: ['topic'] },
     }),
   );
 });
@@ -44,7 +45,7 @@ test('a default of undefined is none', () => {
   const prompt = promptOf(
     markdownSection({ title: 'S', template: '$topic', params, defaults: { topic: undefined } as object }),
   );
-  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }));
+  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'param.missing' }));
   expect(prompt.bind({ topic: 't' }).render().text).toContain('t');
 });
 
@@ -54,11 +55,11 @@ test.each([
   ['with a wrong item', { topic: 't', tags: ['a', 2] }, '`tags'],
   ['for no parameter', { topics: 'x' }, '`topics`'],
   ['for what every object has', { toString: 'x' }, '`toString`'],
-])('defaults %s are section.invalid: defaults.invalid', (_title, defaults, names) => {
+])('defaults %s are prompt.invalid: defaults.invalid', (_title, defaults, names) => {
   const inner = markdownSection({ title: 'In', template: '', params, defaults: defaults as object });
   expect(() => promptOf(markdownSection({ title: 'Top', template: '', children: [inner] }))).toThrow(
     expect.objectContaining({
-      code: 'section.invalid',
+      code: 'prompt.invalid',
       reason: 'defaults.invalid',
       message: expect.stringContaining(names),
       data: { reason: 'defaults.invalid', section: 'top.in' },
@@ -66,9 +67,9 @@ test.each([
   );
 });
 
-test('defaults without `params` are section.invalid: defaults.invalid', () => {
+test('defaults without `params` are prompt.invalid: defaults.invalid', () => {
   expect(() => promptOf(markdownSection({ title: 'S', template: '', defaults: { a: 1 } as object }))).toThrow(
-    expect.objectContaining({ code: 'section.invalid', reason: 'defaults.invalid' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'defaults.invalid' }),
   );
 });
 

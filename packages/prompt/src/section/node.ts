@@ -74,13 +74,13 @@ export interface SectionParams {
   /**
    * Parses the section's own keys among `bound`, with the section's defaults for missing ones.
    *
-   * @throws HoldfastError `prompt.param.invalid`.
+   * @throws HoldfastError `prompt.invalid`.
    */
   read(bound: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>>;
 }
 
 /**
- * @throws HoldfastError `section.invalid` for what is not an object schema, `section.invalid`, and what
+ * @throws HoldfastError `prompt.invalid`, and what
  * `compileHostSchema` throws.
  */
 export function compileParams({ params, defaults }: Pick<Section, 'params' | 'defaults'>, path: string): SectionParams {
@@ -92,7 +92,7 @@ export function compileParams({ params, defaults }: Pick<Section, 'params' | 'de
   const { properties } = jsonSchema;
   if (!isPlainObject(properties)) {
     throw new HoldfastError(
-      'section.invalid',
+      'prompt.invalid',
       `\`params\` of section \`${path}\` must be an object schema with its keys as properties.`,
       { data: { reason: 'params.invalid', section: path } },
     );
@@ -112,8 +112,8 @@ export function compileParams({ params, defaults }: Pick<Section, 'params' | 'de
       const missing = required.filter((key) => !given.has(key));
       if (missing.length > 0) {
         const list = missing.map((key) => `\`${key}\` (${types.get(key) ?? 'any'})`).join(', ');
-        throw new HoldfastError('prompt.param.invalid', `Missing parameters of section \`${path}\`: bind ${list}.`, {
-          data: { reason: 'missing', section: path, missing },
+        throw new HoldfastError('prompt.invalid', `Missing parameters of section \`${path}\`: bind ${list}.`, {
+          data: { reason: 'param.missing', section: path, missing },
         });
       }
       const validation = validate(Object.fromEntries(given));
@@ -139,7 +139,7 @@ function checkDefaults(defaults: Section['defaults'], { path, types, issues }: C
   const own = issues.filter((issue) => keys.some((key) => isWithin(issue.path, key)));
   if (unknown.length === 0 && own.length === 0) return;
   const reason = unknown.length > 0 ? unknown.join('; ') : describeIssues(own);
-  throw new HoldfastError('section.invalid', `Invalid \`defaults\` of section \`${path}\`: ${reason}.`, {
+  throw new HoldfastError('prompt.invalid', `Invalid \`defaults\` of section \`${path}\`: ${reason}.`, {
     data: { reason: 'defaults.invalid', section: path },
   });
 }
@@ -149,7 +149,7 @@ function isWithin(path: string, key: string): boolean {
 }
 
 function invalid(path: string, reason: string): HoldfastError {
-  return new HoldfastError('prompt.param.invalid', `Invalid parameters of section \`${path}\`: ${reason}.`, {
-    data: { section: path },
+  return new HoldfastError('prompt.invalid', `Invalid parameters of section \`${path}\`: ${reason}.`, {
+    data: { reason: 'param', section: path },
   });
 }

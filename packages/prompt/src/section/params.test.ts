@@ -26,7 +26,7 @@ test('each section reads its own keys, and undefined is not bound', () => {
   const values = { a: 'one', b: null, c: undefined } as object;
   expect(prompt.bind(values).render().text).toBe('## 1. A (a)\n\none\n\n## 2. B (b)\n\ndefault\n\n## 3. C (c)');
   expect(() => prompt.bind({ ...values, a: undefined } as object).render()).toThrow(
-    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'param.missing' }),
   );
   const strict = jsonSchema({ type: 'object', properties: { d: { type: 'string' } } });
   const plain = promptOf(markdownSection({ title: 'D', template: '<$d>', params: strict }));
@@ -40,7 +40,7 @@ test('a key of two sections must satisfy both', () => {
   );
   expect(prompt.bind({ n: 9 }).render().text).toContain('9');
   expect(() => prompt.bind({ n: 10 }).render()).toThrow(
-    expect.objectContaining({ code: 'prompt.param.invalid', data: { section: 'small' } }),
+    expect.objectContaining({ code: 'prompt.invalid', data: { reason: 'param', section: 'small' } }),
   );
 });
 
@@ -71,13 +71,14 @@ test('C15: missing parameters are named with section and type', () => {
   );
   expect(() => prompt.render()).toThrow(
     expect.objectContaining({
-      code: 'prompt.param.invalid',
+      code: 'prompt.invalid',
+      reason: 'param.missing',
       message: 'Missing parameters of section `outer.inner`: bind `topic` (string), `count` (number).',
-      data: { reason: 'missing', section: 'outer.inner', missing: ['topic', 'count'] },
+      data: { reason: 'param.missing', section: 'outer.inner', missing: ['topic', 'count'] },
     }),
   );
   expect(() => prompt.bind({ topic: 'x' }).render()).toThrow(
-    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'param.missing' }),
   );
   expect(prompt.bind({ topic: 'x', count: 1 }).render().text).toContain('x 1');
 });
@@ -88,15 +89,19 @@ test('C17: an unknown key is named', () => {
   for (const name of ['topics', 'constructor', '__proto__']) {
     const values = JSON.parse(`{ "${name}": "x" }`) as object;
     expect(() => prompt.bind(values)).toThrow(
-      expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown', data: { reason: 'unknown', name } }),
+      expect.objectContaining({
+        code: 'prompt.invalid',
+        reason: 'param.unknown',
+        data: { reason: 'param.unknown', name },
+      }),
     );
   }
   expect(() => promptOf().bind({ topic: 'x' })).toThrow(
-    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'param.unknown' }),
   );
 });
 
-test('a parameter without a text is prompt.param.invalid: text', () => {
+test('a parameter without a text is prompt.invalid: param.text', () => {
   const section = markdownSection({ title: 'S', template: '$any', params: v.object({ any: v.any() }) });
   expect(() =>
     promptOf(section)
@@ -104,14 +109,14 @@ test('a parameter without a text is prompt.param.invalid: text', () => {
       .render(),
   ).toThrow(
     expect.objectContaining({
-      code: 'prompt.param.invalid',
-      reason: 'text',
-      data: { reason: 'text', section: 's', name: 'any' },
+      code: 'prompt.invalid',
+      reason: 'param.text',
+      data: { reason: 'param.text', section: 's', name: 'any' },
     }),
   );
 });
 
-test('a schema that makes no object is prompt.param.invalid', () => {
+test('a schema that makes no object is prompt.invalid', () => {
   const params = v.pipe(
     v.object({ a: v.string() }),
     v.transform(({ a }) => a),
@@ -120,5 +125,5 @@ test('a schema that makes no object is prompt.param.invalid', () => {
     promptOf(markdownSection({ title: 'S', template: '', params }))
       .bind({ a: 'x' })
       .render(),
-  ).toThrow(expect.objectContaining({ code: 'prompt.param.invalid' }));
+  ).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'param' }));
 });

@@ -25,6 +25,6 @@ test('bound types come from the schemas of all sections', () => {
   expectTypeOf<{ deep: string }>().not.toExtend<Parameters<typeof prompt.bind>[0]>();
   // @ts-expect-error no section knows this key
   expect(() => prompt.bind({ topics: 'x' })).toThrow(
-    expect.objectContaining({ code: 'prompt.param.invalid', reason: 'unknown' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'param.unknown' }),
   );
 });

@@ -83,7 +83,7 @@ export type InputOfAll<Sections extends readonly unknown[]> = {
 /**
  * Declares a section. `createPrompt` reports other mistakes, with the section's path.
  *
- * @throws HoldfastError `section.invalid` if `title` or `template` is not a string.
+ * @throws HoldfastError `prompt.invalid` if `title` or `template` is not a string.
  */
 export function markdownSection<
   Params extends Schema = NoParams,
@@ -96,7 +96,7 @@ export function markdownSection<
   for (const [field, text] of Object.entries({ title, template })) {
     const given: unknown = text;
     if (typeof given === 'string') continue;
-    throw new HoldfastError('section.invalid', `\`${field}\` of the section \`${String(title)}\` must be a text.`);
+    throw new HoldfastError('prompt.invalid', `\`${field}\` of the section \`${String(title)}\` must be a text.`);
   }
   const { key = toKey(title) } = definition;
   return Object.freeze({

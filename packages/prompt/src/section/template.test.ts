@@ -44,11 +44,11 @@ test('what is put in is not read again', () => {
 });
 
 test.each([
-  { source: '$topic', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'topic' },
-  { source: '${nam}', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'nam' },
-  { source: '$names', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'names' },
-  { source: '$constructor', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: 'constructor' },
-  { source: '${__proto__}', code: 'section.invalid', reason: 'placeholder.unknown', placeholder: '__proto__' },
+  { source: '$topic', code: 'prompt.invalid', reason: 'placeholder.unknown', placeholder: 'topic' },
+  { source: '${nam}', code: 'prompt.invalid', reason: 'placeholder.unknown', placeholder: 'nam' },
+  { source: '$names', code: 'prompt.invalid', reason: 'placeholder.unknown', placeholder: 'names' },
+  { source: '$constructor', code: 'prompt.invalid', reason: 'placeholder.unknown', placeholder: 'constructor' },
+  { source: '${__proto__}', code: 'prompt.invalid', reason: 'placeholder.unknown', placeholder: '__proto__' },
 ])('$source is $code', ({ source, code, reason, placeholder }) => {
   expect(() => fill(source)).toThrow(
     expect.objectContaining({
@@ -60,9 +60,9 @@ test.each([
   );
 });
 
-test.each(['${name', '${', '${}', '${ }', 'a ${na\nme}'])('%j is section.invalid: placeholder.invalid', (source) => {
+test.each(['${name', '${', '${}', '${ }', 'a ${na\nme}'])('%j is prompt.invalid: placeholder.invalid', (source) => {
   expect(() => fill(source)).toThrow(
-    expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.invalid' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'placeholder.invalid' }),
   );
 });
 

@@ -15,7 +15,7 @@ const token = /\$\$|\$\{([^}\n]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)|\$\{/g;
  * indentation that all lines share and blank lines at both ends are taken off first. `names` are the placeholders there may be;
  * `place` says in errors where the template stands.
  *
- * @throws HoldfastError `section.invalid` for a `${` without a name and `}`, `section.invalid`.
+ * @throws HoldfastError `prompt.invalid`.
  */
 export function parseTemplate(
   source: string,
@@ -34,7 +34,7 @@ export function parseTemplate(
     const placeholder = match[1]?.trim() ?? match[2] ?? '';
     if (placeholder === '') {
       throw new HoldfastError(
-        'section.invalid',
+        'prompt.invalid',
         `A \`\${\` in ${place} is not closed or has no name: write \`\${name}\`, or \`$$\` for a dollar sign.`,
         { data: { reason: 'placeholder.invalid', place } },
       );
@@ -43,7 +43,7 @@ export function parseTemplate(
       const known =
         names.length === 0 ? 'it has no parameters' : `it has ${names.map((name) => `\`${name}\``).join(', ')}`;
       throw new HoldfastError(
-        'section.invalid',
+        'prompt.invalid',
         `The placeholder \`$${placeholder}\` in ${place} is not one of its parameters: ${known}. Write \`$$\` for a dollar sign.`,
         { data: { reason: 'placeholder.unknown', place, placeholder } },
       );

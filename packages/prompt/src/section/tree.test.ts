@@ -107,77 +107,77 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; reason?: st
   {
     title: 'C13: a placeholder without params',
     sections: [section('A', { children: [section('B', { template: '$x' })] })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'placeholder.unknown',
     names: '`a.b`',
   },
   {
     title: 'an open placeholder',
     sections: [section('A', { template: '${x' })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'placeholder.invalid',
     names: '`a`',
   },
   {
     title: 'params that are not an object',
     sections: [section('A', { params: v.string() })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'params.invalid',
     names: '`a`',
   },
   {
     title: 'params without properties',
     sections: [section('A', { params: v.record(v.string(), v.string()) })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'params.invalid',
     names: '`a`',
   },
   {
     title: 'two siblings of one title',
     sections: [section('X', { children: [section('A b'), section('a B')] })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'key.duplicate',
     names: '`x.a-b`',
   },
   {
     title: 'a title without letters',
     sections: [section('日本')],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'key.invalid',
     names: '`日本`',
   },
   {
     title: 'a key with a dot',
     sections: [section('A', { key: 'a.b' })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'key.invalid',
     names: '`a.b`',
   },
   {
     title: 'no title',
     sections: [section(' ', { key: 'a' })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'title.invalid',
     names: 'title',
   },
   {
     title: 'a title that clears a screen',
     sections: [section('a\u001b[2J', { key: 'a' })],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'title.invalid',
     names: 'title',
   },
   {
     title: 'a title of two lines',
     sections: [section('a\n## 9. b')],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'title.invalid',
     names: 'title',
   },
   {
     title: 'a section called Prompt at the top',
     sections: [section('Prompt')],
-    code: 'section.invalid',
+    code: 'prompt.invalid',
     reason: 'key.reserved',
     names: '`prompt`',
   },
@@ -274,9 +274,9 @@ test('rendering is deterministic, and what is disabled changes no number and no 
   );
 });
 
-test('section.invalid: too_deep: 64 levels are enough for anybody', () => {
+test('prompt.invalid: too_deep: 64 levels are enough for anybody', () => {
   const nested = (levels: number): Section =>
     markdownSection({ title: 'A', template: '', children: levels === 1 ? [] : [nested(levels - 1)] });
   expect(promptOf(nested(64)).render().text).toContain('###### 1.1.');
-  expect(() => promptOf(nested(65))).toThrow(expect.objectContaining({ code: 'section.invalid', reason: 'too_deep' }));
+  expect(() => promptOf(nested(65))).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'too_deep' }));
 });

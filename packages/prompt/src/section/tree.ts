@@ -41,8 +41,7 @@ const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack',
 /**
  * Builds and checks the tree of `sections`, including disabled ones.
  *
- * @throws HoldfastError `section.invalid`, `tool.invalid`, `prompt.invalid`,
- * `policy.invalid`, and the errors of `compileSchema`.
+ * @throws HoldfastError `prompt.invalid`, `tool.invalid`, `policy.invalid`, and the errors of `compileSchema`.
  */
 export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
   const tools = collectTools(sections);
@@ -92,7 +91,7 @@ function placeAll(siblings: readonly Section[], parent: Place): readonly Section
     checkSection(section, parent.path);
     const path = parent.path === '' ? section.key : `${parent.path}.${section.key}`;
     if (taken.has(section.key)) {
-      throw new HoldfastError('section.invalid', `Two sections are called \`${path}\`: give one another \`key\`.`, {
+      throw new HoldfastError('prompt.invalid', `Two sections are called \`${path}\`: give one another \`key\`.`, {
         data: { reason: 'key.duplicate', section: path },
       });
     }
@@ -132,7 +131,7 @@ function parseSummary(
   if (summary.trim() !== '') return parseTemplate(summary, { names, place: `the summary of section \`${path}\`` });
   if (visibility === 'full') return undefined;
   throw new HoldfastError(
-    'section.invalid',
+    'prompt.invalid',
     `Section \`${path}\` has a \`visibility\` but no \`summary\`: add a \`summary\` or remove \`visibility\`.`,
     { data: { reason: 'summary.missing', section: path } },
   );
@@ -143,21 +142,21 @@ function checkSection({ title, key }: Section, parent: string): void {
   // Control characters could steer a terminal or a model.
   if (title === '' || !isOneLine(title)) {
     throw new HoldfastError(
-      'section.invalid',
+      'prompt.invalid',
       `The title \`${title}\` ${where} must be one line of text without control characters.`,
       { data: { reason: 'title.invalid' } },
     );
   }
   if (!keyPattern.test(key)) {
     throw new HoldfastError(
-      'section.invalid',
+      'prompt.invalid',
       `The key \`${key}\` of \`${title}\` ${where} must match ${keyPattern.source}: give it a \`key\`.`,
       { data: { reason: 'key.invalid' } },
     );
   }
   if (parent === '' && reservedRootKeys.has(key)) {
     throw new HoldfastError(
-      'section.invalid',
+      'prompt.invalid',
       `\`${key}\` is a reserved word and cannot be the key of \`${title}\` at the top: give it another \`key\`.`,
       { data: { reason: 'key.reserved' } },
     );
@@ -174,14 +173,14 @@ const maxDepth = 64;
 /**
  * Every tool of `sections` and of those under them, by name.
  *
- * @throws HoldfastError `section.invalid` if it is not a section, `tool.invalid`.
+ * @throws HoldfastError `prompt.invalid` if it is not a section, `tool.invalid`.
  */
 function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const owners = new Map<string, string>();
   const visit = (siblings: readonly Section[], parent: string, depth: number): void => {
     if (depth > maxDepth && siblings.length > 0) {
-      throw new HoldfastError('section.invalid', `Sections are nested more than ${maxDepth} levels deep.`, {
+      throw new HoldfastError('prompt.invalid', `Sections are nested more than ${maxDepth} levels deep.`, {
         data: { reason: 'too_deep' },
       });
     }
@@ -204,7 +203,7 @@ function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
 function checkMade(section: unknown, parent: string): void {
   if (isPlainObject(section) && typeof section['template'] === 'string' && Array.isArray(section['children'])) return;
   const where = parent === '' ? 'at the top' : `under \`${parent.slice(0, -1)}\``;
-  throw new HoldfastError('section.invalid', `Invalid section ${where}: create it with \`markdownSection\`.`);
+  throw new HoldfastError('prompt.invalid', `Invalid section ${where}: create it with \`markdownSection\`.`);
 }
 
 function checkName(name: string, path: string, owner: string | undefined): void {

@@ -46,7 +46,7 @@ test('a placeholder without a parameter does not compile', () => {
   ];
   for (const section of refused) {
     expect(() => promptOf(section)).toThrow(
-      expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.unknown' }),
+      expect.objectContaining({ code: 'prompt.invalid', reason: 'placeholder.unknown' }),
     );
   }
 });
@@ -73,7 +73,7 @@ test('`defaults`, `enabled` and `visibility` know the parameters', () => {
   ];
   for (const wrong of refused) {
     expect(() => promptOf(wrong)).toThrow(
-      expect.objectContaining({ code: 'section.invalid', reason: 'defaults.invalid' }),
+      expect.objectContaining({ code: 'prompt.invalid', reason: 'defaults.invalid' }),
     );
   }
   // @ts-expect-error neither of the two words

@@ -94,7 +94,7 @@ test('a section that is open can be closed by the session; one without a summary
   expect(prompt.render({ session }).text).not.toContain('all of it');
   expect(() => showSections(prompt, ['long', 'plain'], 'summary')).toThrow(
     expect.objectContaining({
-      code: 'section.invalid',
+      code: 'prompt.invalid',
       reason: 'summary.missing',
       data: { reason: 'summary.missing', section: 'plain' },
     }),
@@ -185,11 +185,11 @@ test.each<{ title: string; rest: Pick<Parameters<typeof markdownSection>[0], 'vi
   { title: '`summary` without one', rest: { visibility: 'summary' } },
   { title: 'a function without one', rest: { visibility: () => 'full' } },
   { title: '`summary` with a blank one', rest: { visibility: 'summary', summary: ' \n' } },
-])('D04: $title is section.invalid: summary.missing, by the path', ({ rest }) => {
+])('D04: $title is prompt.invalid: summary.missing, by the path', ({ rest }) => {
   const inner = markdownSection({ title: 'In', template: '', ...rest });
   expect(() => promptOf(markdownSection({ title: 'Top', template: '', children: [inner] }))).toThrow(
     expect.objectContaining({
-      code: 'section.invalid',
+      code: 'prompt.invalid',
       reason: 'summary.missing',
       data: { reason: 'summary.missing', section: 'top.in' },
     }),
@@ -203,13 +203,13 @@ test('a summary is held to the section’s parameters, and filled in like a body
   expect(of('\n  On $word,\n  for $$5.\n').bind({ word: 'w' }).render().text).toContain('\n\nOn w,\nfor $5.\n\n');
   expect(() => of('$words')).toThrow(
     expect.objectContaining({
-      code: 'section.invalid',
+      code: 'prompt.invalid',
       reason: 'placeholder.unknown',
       message: expect.stringContaining('summary of section `s`'),
     }),
   );
   expect(() => of('${word')).toThrow(
-    expect.objectContaining({ code: 'section.invalid', reason: 'placeholder.invalid' }),
+    expect.objectContaining({ code: 'prompt.invalid', reason: 'placeholder.invalid' }),
   );
 });
 
@@ -233,7 +233,7 @@ test('hidden: what a closed parent hides is not asked for and needs no parameter
     }),
   );
   // The summary fills its own placeholders from the same parameters, so those have to be there.
-  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.invalid', reason: 'missing' }));
+  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.invalid', reason: 'param.missing' }));
   expect(prompt.bind({ missing: 'm' }).render().text).toContain('Closed.');
 });
 

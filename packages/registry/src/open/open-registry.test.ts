@@ -499,7 +499,7 @@ test('an unsupported plugin is left out before it is prepared', async () => {
 
 test('an error while preparing leaves out a plugin and is thrown for a pack', async () => {
   await using folder = await createFolder();
-  const changed = new HoldfastError('plugin.lock.changed', 'It has changed.');
+  const changed = new HoldfastError('lock.changed', 'It has changed.');
   const config = {
     plugins: [makePlugin('changed'), makePlugin('odd'), makePlugin('sound')],
     packs: [makePack('guard')],
@@ -514,7 +514,7 @@ test('an error while preparing leaves out a plugin and is thrown for a pack', as
     },
   });
   expect(opened.diagnostics).toEqual([
-    { code: 'plugin.lock.changed', message: 'It has changed.', plugin: 'changed@1.0.0' },
+    { code: 'lock.changed', message: 'It has changed.', plugin: 'changed@1.0.0' },
     { code: 'plugin.failed', message: 'odd', plugin: 'odd@1.0.0' },
   ]);
   expect(toolsOf(opened)).toEqual(['sound_tool']);
@@ -536,7 +536,7 @@ test('a rejected import does not run: it leaves out a plugin and is thrown for a
     'own.mjs': `${makers}${canary('own')} export default plugin("own");`,
   });
   const asked: unknown[] = [];
-  const changed = new HoldfastError('plugin.lock.changed', 'It has changed.');
+  const changed = new HoldfastError('lock.changed', 'It has changed.');
   const prepareImport: OpenRegistryOptions['prepareImport'] = async (given) => {
     asked.push([given.kind, given.entry, given.source]);
     await Promise.resolve();
@@ -546,7 +546,7 @@ test('a rejected import does not run: it leaves out a plugin and is thrown for a
     config: { plugins: ['git', './own.mjs', makePlugin('value')] },
     prepareImport,
   });
-  expect(opened.diagnostics).toEqual([{ code: 'plugin.lock.changed', message: 'It has changed.', plugin: 'git' }]);
+  expect(opened.diagnostics).toEqual([{ code: 'lock.changed', message: 'It has changed.', plugin: 'git' }]);
   expect(toolsOf(opened)).toEqual(['own_tool', 'value_tool']);
   await expect(open(folder.path, { config: { packs: ['guard'] }, prepareImport })).rejects.toBe(changed);
   expect(globalThis).toHaveProperty('holdfastRan', ['own']);

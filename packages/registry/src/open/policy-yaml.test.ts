@@ -68,7 +68,7 @@ test("the user's own file says whether files are kept; a workspace's cannot", as
     message: expect.stringContaining('`checkpoints`: a workspace cannot say what is kept') as string,
   });
   await folder.write({ 'holdfast.policy.yml': 'checkpoints: yes please' });
-  await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid' });
+  await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
 });
 
 test('the lines of rules in JSON', async () => {

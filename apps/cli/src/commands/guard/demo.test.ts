@@ -97,7 +97,7 @@ test('--json prints one object, which matches its schema', async () => {
 test('without git it says what it needs', async () => {
   const { exitCode, stdout, stderr, left } = await runDemo([], { PATH: '/nonexistent' });
   expect({ exitCode, stdout, left }).toEqual({ exitCode: 1, stdout: '', left: [] });
-  expect(stderr).toMatch(/needs git and npm.+\(demo\.failed\)/);
+  expect(stderr).toMatch(/needs git and npm.+\(command\.failed: demo\)/);
 });
 
 test.each([

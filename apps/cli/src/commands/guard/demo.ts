@@ -169,7 +169,10 @@ async function makeHome(
     npm_config_update_notifier: 'false',
   };
   const { code, stderr } = await runCommand(start, { folder: join(base, 'project'), environment, signal });
-  if (code !== 0) throw new HoldfastError('demo.failed', `The demo needs git and npm: ${stderr.trim()}`);
+  if (code !== 0)
+    throw new HoldfastError('command.failed', `The demo needs git and npm: ${stderr.trim()}`, {
+      data: { reason: 'demo' },
+    });
   // Packs are found from here.
   return { ...host, environment, directory: dirname(fileURLToPath(import.meta.url)) };
 }

@@ -99,7 +99,7 @@ export function declare(command: Command, context: CommandContext): void {
     });
 }
 
-/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`, `option_unused`), `guard.person_required`, `guard.settings.*`. */
+/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`, `option_unused`), `guard.person_required`, `settings.invalid`. */
 async function changeHooks(
   what: 'install' | 'uninstall',
   agent: string,

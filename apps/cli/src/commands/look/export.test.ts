@@ -84,5 +84,5 @@ test('a collector that refuses, and one that is not there', async () => {
   const refused = await runHere(['export', '--otlp', collector.url], { directory: folder.path });
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('status 503') });
   const gone = await runHere(['export', '--otlp', 'http://127.0.0.1:1/'], { directory: folder.path });
-  expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(export.failed)') });
+  expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(command.failed: export)') });
 });

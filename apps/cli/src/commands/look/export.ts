@@ -38,7 +38,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 /**
  * Sends the traces of a session. Returns 1 if the log is damaged; its valid part is exported.
  *
- * @throws HoldfastError `usage.invalid` (`session_unknown`, `file_exists`), `export.failed`, `output.unwritable`, `log.*`.
+ * @throws HoldfastError `usage.invalid` (`session_unknown`, `file_exists`), `command.failed`, `output.unwritable`, `log.*`.
  */
 export async function exportSession(flags: ExportFlags, host: Host): Promise<ExitCode> {
   const { otlp, content, force = false } = flags;
@@ -61,9 +61,12 @@ async function post(url: string, traces: Json): Promise<void> {
     ({ status } = response);
     if (response.ok) return;
   } catch (cause) {
-    throw new HoldfastError('export.failed', `Cannot send the traces to \`${url}\`: ${describeThrown(cause)}.`, {
+    throw new HoldfastError('command.failed', `Cannot send the traces to \`${url}\`: ${describeThrown(cause)}.`, {
+      data: { reason: 'export' },
       cause,
     });
   }
-  throw new HoldfastError('export.failed', `\`${url}\` refused the traces with status ${status}: check the address.`);
+  throw new HoldfastError('command.failed', `\`${url}\` refused the traces with status ${status}: check the address.`, {
+    data: { reason: 'export' },
+  });
 }

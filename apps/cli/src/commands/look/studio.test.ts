@@ -14,7 +14,7 @@ test.each([['studio'], ['guard', 'serve']])('%s %s needs a person at a terminal'
 test('a checkout whose page is not built says so; a built page has its three files and the style of traces', async () => {
   await using folder = await createFolder();
   const url = pathToFileURL(`${folder.path}/`);
-  await expect(readPageFiles(url)).rejects.toMatchObject({ code: 'studio.failed', reason: 'page_missing' });
+  await expect(readPageFiles(url)).rejects.toMatchObject({ code: 'command.failed', reason: 'studio.page_missing' });
   for (const name of ['index.html', 'page.js', 'page.css']) await folder.write(name, `of ${name}`);
   const files = await readPageFiles(url);
   expect([...files.keys()]).toEqual(['/', '/page.js', '/page.css', '/trace.css']);

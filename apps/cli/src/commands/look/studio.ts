@@ -30,7 +30,7 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 /**
  * Serves the page until Ctrl-C.
  *
- * @throws HoldfastError `guard.person_required`, `studio.failed`.
+ * @throws HoldfastError `guard.person_required`, `command.failed`.
  */
 export async function openStudio({ port }: StudioFlags, host: Host): Promise<ExitCode> {
   requirePerson('open the page that answers', host);

@@ -47,8 +47,8 @@ test('settings are wrapped where they lie, and a person takes it back to the byt
 
 test.each([
   { files: {}, says: 'usage.invalid: file_missing', exitCode: 2 },
-  { files: { '.mcp.json': '[mcp_servers]' }, says: 'not JSON with comments', exitCode: 1 },
-  { files: { 'config.toml': '[mcp_servers' }, file: 'config.toml', says: 'not TOML', exitCode: 1 },
+  { files: { '.mcp.json': '[mcp_servers]' }, says: 'not JSON with comments', exitCode: 2 },
+  { files: { 'config.toml': '[mcp_servers' }, file: 'config.toml', says: 'not TOML', exitCode: 2 },
 ])('a file that cannot be changed: $says', async ({ files, file = '.mcp.json', says, exitCode }) => {
   const folder = await createFolder(files);
   onTestFinished(() => folder[Symbol.asyncDispose]());

@@ -22,7 +22,7 @@ export interface ImportOptions {
 /**
  * Puts `mcp wrap` in front of every server in a client's settings, or takes it out again.
  *
- * @throws HoldfastError `usage.invalid` (`file_missing`), `mcp.settings.invalid`, `guard.person_required`, `guard.settings.*`.
+ * @throws HoldfastError `usage.invalid` (`file_missing`), `settings.invalid`, `guard.person_required`.
  */
 export async function importSettings({ file, program, restore }: ImportOptions, host: Host): Promise<ExitCode> {
   if (restore) requirePerson('take a guard away', host);
@@ -66,7 +66,7 @@ function edit(
   } catch (cause) {
     if (!isHoldfastError(cause)) throw cause;
     const what = toFormat(path) === 'toml' ? 'TOML' : 'JSON with comments';
-    throw new HoldfastError('mcp.settings.invalid', `\`${path}\` is not ${what}: it is left as it was.`, {
+    throw new HoldfastError('settings.invalid', `\`${path}\` is not ${what}: it is left as it was.`, {
       data: { path },
       cause,
     });

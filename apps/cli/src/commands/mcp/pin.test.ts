@@ -43,8 +43,8 @@ describe('mcp pin', { timeout: 240_000 }, () => {
     });
     writeFileSync(lock, JSON.stringify({ mcp: { server: {} }, tools: {}, version: 1 }));
     expect(await run([], false)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('tools.lock.invalid: mcp'),
+      exitCode: 2,
+      stderr: expect.stringContaining('lock.invalid: mcp'),
     });
   });
 

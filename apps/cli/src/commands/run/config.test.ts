@@ -157,7 +157,7 @@ test.each(Object.entries(failing))('a plugin that %s is left out, and the run co
   const { exitCode, stdout, stderr } = await runScript(folder);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/ · plugins: git 1\.2\.0 · in [\s\S]+ok {8}status/);
-  expect(stderr).toMatch(/^left out: .+ \((?:plugin|section|tool)\.[a-z._: ]+\)\n$/);
+  expect(stderr).toMatch(/^left out: .+ \((?:plugin|prompt|tool)\.[a-z._: ]+\)\n$/);
 });
 
 const unguarded: Readonly<

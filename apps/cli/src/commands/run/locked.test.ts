@@ -60,7 +60,7 @@ test('--allow of a tool refused by the lock reports the reason', async () => {
   await folder.write('plugins/later.mjs', toTool('act_later', true));
   const { exitCode, stderr } = await type(folder, ...run, '--allow', 'act_later');
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/tool\.lock\.unpinned[\s\S]+Unknown tool `act_later` for `--allow`/);
+  expect(stderr).toMatch(/lock\.changed: unpinned[\s\S]+Unknown tool `act_later` for `--allow`/);
 });
 
 test.each([{ flags: ['--locked'] }, { flags: [] }])(

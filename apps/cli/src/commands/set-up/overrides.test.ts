@@ -104,7 +104,7 @@ test('a stale unedited override is accepted, an invalid document fails', async (
   expect(seed).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining('(override.invalid: unreadable)'),
+    stderr: expect.stringContaining('(prompt.invalid: override.unreadable)'),
   });
 });
 
@@ -125,8 +125,8 @@ test.each([
   { source: "throw new Error('no key');", code: 'module.failed', exitCode: 1 },
   { source: 'export const = 1;', code: 'module.failed', exitCode: 1 },
   { source: "import './gone.ts';", code: 'module.failed', exitCode: 1 },
-  { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'override.invalid: ref.invalid', exitCode: 1 },
-  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'override.invalid: unwritable', exitCode: 1 },
+  { source: toModule('A.'), more: ['--tag', 'A/../b'], code: 'prompt.invalid: override.ref', exitCode: 1 },
+  { source: toModule('A.'), more: ['--dir', 'prompt.ts'], code: 'prompt.invalid: override.unwritable', exitCode: 1 },
 ])('an invalid module or option: $code', async ({ source, more = [], code, exitCode }) => {
   await using folder = await createFolder({ 'prompt.ts': source });
   const ended = await run(['seed', 'prompt.ts', ...more], folder.path);

@@ -59,7 +59,7 @@ export interface OverridesOptions {
  * Writes the overridable texts of a prompt, or reports which overrides are in force or what they change. Returns 1 if an edited
  * override is not in force.
  *
- * @throws HoldfastError `usage.invalid` (`overrides_missing`), `override.*`, and what `openPrompt` throws.
+ * @throws HoldfastError `usage.invalid` (`overrides_missing`), `prompt.invalid`, and what `openPrompt` throws.
  */
 export async function workOnOverrides(options: OverridesOptions, host: Host): Promise<ExitCode> {
   // The module may print to stdout.

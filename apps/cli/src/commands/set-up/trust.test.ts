@@ -160,7 +160,7 @@ test('a trusted lock covers the files that it pins', async () => {
   // The loader refuses files that differ from the lock.
   expect(await type(folder, ...run)).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringContaining('tool.lock.changed'),
+    stderr: expect.stringContaining('lock.changed'),
   });
   expect(await type(folder, 'lock')).toMatchObject({ exitCode: 0 });
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });

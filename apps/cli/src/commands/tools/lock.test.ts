@@ -178,8 +178,8 @@ test('a missing folder, and a damaged lock', async () => {
   await using folder = await createFolder({ ...files, 'holdfast.lock': '{"version":1' });
   for (const argv of [['lock'], ['list'], ['run', 'Do it.']])
     expect(await runHere(argv, { directory: folder.path })).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('(tools.lock.invalid)'),
+      exitCode: 2,
+      stderr: expect.stringContaining('(lock.invalid)'),
     });
 });
 
@@ -189,7 +189,7 @@ test('locked tools run, others are reported and left out; without the lock they 
   await folder.write('src/up.mjs', "export const up = () => 'evil';\n");
   const run = (): Promise<Ended> => runHere(jsonRun, { directory: folder.path });
   const locked = await run();
-  expect(locked.stderr).toContain('error tool.lock.changed  `shout` differs from the lock: `src/up.mjs`');
+  expect(locked.stderr).toContain('error lock.changed  `shout` differs from the lock: `src/up.mjs`');
   expect(locked.stdout).toContain('"kind":"unknown-tool"');
   expect(locked.stdout).not.toContain('evil');
   expect((await runHere(['list'], { directory: folder.path })).stdout).not.toContain('shout');
@@ -251,8 +251,8 @@ test('a dangling link as lock does not disable locking', async () => {
   await using folder = await createFolder(files);
   await folder.link('holdfast.lock', 'gone.lock');
   expect(await runHere(['list'], { directory: folder.path })).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining('(tools.lock.invalid: unreadable)'),
+    exitCode: 2,
+    stderr: expect.stringContaining('(lock.invalid: unreadable)'),
   });
 });
 

@@ -69,7 +69,7 @@ export interface LockOptions extends ConfigFlags {
  * the lock. Returns 1 if one is refused or, when nothing is written, if anything differs. For chosen tools it shows every change and
  * ignores the others.
  *
- * @throws HoldfastError `usage.invalid` (`folder_missing`, `tools_missing`, `tool_unknown`), `tools.lock.*`, and as `comparePlugins` and
+ * @throws HoldfastError `usage.invalid` (`folder_missing`, `tools_missing`, `tool_unknown`), `lock.*`, and as `comparePlugins` and
  * `lockServers`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
