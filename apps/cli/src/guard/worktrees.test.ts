@@ -117,7 +117,7 @@ test('a folder that is renamed meanwhile: its calls are settled, its checks do n
   expect(await decide('moved', 'git push')).toBe('allowed');
 });
 
-test('a session that is compacted, or ended and resumed, goes on with what it did; another one does not', async () => {
+test('a session that is compacted, or ended and resumed, keeps what it did; another one starts anew', async () => {
   await using folder = await createFolder(files);
   const { decide, run, tell } = open(folder);
   await run('main', 'npm test');

@@ -81,7 +81,7 @@ const pathOf = ({ input }: PreparedCall): string => (isPlainObject(input) ? Stri
 test('the request is that of the run; of a call outside of a run it is not in the log', async () => {
   const asked = definePolicy({
     name: 'asked',
-    check: ({ tool }, { request = '' }) => (request.includes(tool.name) ? allow : deny('Nobody asked for this.')),
+    check: ({ tool }, { request = '' }) => (request.includes(tool.name) ? allow : deny('The request does not say so.')),
   });
   const store = memoryStore();
   const session = createSession({ store });
