@@ -4,7 +4,7 @@ import { namedTools, type ProvenanceOptions } from './options.ts';
 import { readRequest } from './request.ts';
 import { answer } from './values.ts';
 
-/** Asks about calls that change something and that the user's words do not call for, whatever a result says. Keeps no state. */
+/** Asks about changes that the request does not call for, whatever a result says. Keeps no state. */
 export function plan(options: ProvenanceOptions): Policy<undefined> {
   return definePolicy({
     name: 'plan',
