@@ -42,7 +42,7 @@ export interface AiSdkModelOptions {
  * A request throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`, `model.request_invalid` or
  * `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; a canceled request throws the reason of its signal.
  *
- * @throws HoldfastError `options.invalid` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
+ * @throws HoldfastError `options.invalid` when `model` is not an object of specification v2, v3 or v4.
  */
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
   checkModel(model);

@@ -13,7 +13,7 @@ export interface ResourceBuild {
    * Another resource, which outlives the one being created.
    *
    * @throws HoldfastError `resource.invalid` (a shorter lifetime, or a session's resource that uses a staged one, which
-   * exists only as a call's view), `resource.invalid`, `resource.failed`, `context.closed`.
+   * exists only as a call's view), `resource.failed`, `context.closed`.
    */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
   /** Aborted at the end of the instance's lifetime. */

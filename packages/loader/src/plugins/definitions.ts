@@ -47,8 +47,8 @@ const maxLength = 512 * 1024;
  * Describes a plugin or a pack, without the contributions of `setup` and `toolFolders`: see `loadPlugin`. Runs no code
  * but the conversion of its schemas to JSON Schema.
  *
- * @throws HoldfastError `plugin.invalid` (an invalid, duplicate or oversized definition),
- * `plugin.invalid` (a text contains invisible characters, which models read and people cannot see).
+ * @throws HoldfastError `plugin.invalid`: an invalid, duplicate or oversized definition, or a text with invisible characters, which models
+ * read and people cannot see.
  */
 export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource = {}): PluginDefinitions {
   const kind = isPack(subject) ? 'pack' : 'plugin';

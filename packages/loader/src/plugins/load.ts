@@ -40,8 +40,8 @@ export interface LoadedPlugin {
  * Resolves a plugin: calls its `setup` once, and loads the tools of its folders like `loadTools` without a lock. These
  * tools have the origin `plugin` with the digest of their file, which is part of the definitions.
  *
- * @throws HoldfastError `plugin.invalid`, `plugin.failed` (`setup` threw or returned an invalid value),
- * `plugin.invalid`, and the `tools.folder.*` errors of `loadTools`.
+ * @throws HoldfastError `plugin.invalid`, `plugin.failed` (`setup` threw or returned an invalid value), and the `tools.folder.*` errors of
+ * `loadTools`.
  */
 export async function loadPlugin(
   plugin: Plugin,

@@ -83,7 +83,7 @@ export class Connection {
    * The result as the server sent it.
    *
    * @throws HoldfastError `mcp.unreachable`, `mcp.error` (the server's own word), `tool.process.lost` (the connection ended
-   * before the answer), `tool.process.lost`.
+   * before the answer).
    */
   async request(
     method: string,

@@ -31,7 +31,7 @@ const plainName = /^[a-z0-9_-]{1,24}$/;
  * Connects to an MCP server and makes tools of what it offers: its tools, and what reads its resources and prompts. Each call runs on
  * the path of every other call. Unless the host says otherwise, each is asked about, counts as an effect outside and is never repeated.
  *
- * @throws HoldfastError `options.invalid`, `mcp.unreachable`, `mcp.error`, `tool.process.lost`, `mcp.error`.
+ * @throws HoldfastError `options.invalid`, `mcp.unreachable`, `mcp.error`, `tool.process.lost`.
  */
 export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   checkOptions('mcpTools', options, rules);

@@ -23,7 +23,7 @@ export interface SaveModuleOptions {
  * Concurrent readers get the module before or after the change, even if the process is killed in between. Concurrent saves, also from other
  * processes of this machine, wait for each other for up to 10 s. Working files are in `.holdfast` in the folder.
  *
- * @throws HoldfastError `modules.invalid` (all problems are in `data.problems`), `modules.invalid`, `modules.file_failed`.
+ * @throws HoldfastError `modules.invalid` (all problems are in `data.problems`), `modules.file_failed`.
  */
 export async function saveModule(
   directory: string,
@@ -176,7 +176,7 @@ export interface ListedModule {
 /**
  * The text of the manifest with the module added, and the path of its file.
  *
- * @throws HoldfastError `modules.invalid` (invalid tags), `modules.invalid`.
+ * @throws HoldfastError `modules.invalid`.
  */
 export function listModule(
   { content, entries }: ManifestFile,

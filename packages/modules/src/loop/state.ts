@@ -99,7 +99,7 @@ function withCode<Call extends { readonly outcome?: Outcome }>(made: Call): Call
 /**
  * The outcomes of calls of the round by their ids in the session, including calls that were resumed individually in the meantime.
  *
- * @throws HoldfastError `modules.invalid` (the loop is not in this session), `modules.invalid` (it was already resumed),
+ * @throws HoldfastError `modules.invalid` (the loop is not in this session, or was already resumed),
  * `replay.failed`, `log.unreadable`.
  */
 export function readEnds(session: Session, { loop, course, turn }: LoopState): ReadonlyMap<string, Outcome> {

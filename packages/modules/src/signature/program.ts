@@ -40,8 +40,7 @@ const reasoning: SignatureField = deepFreeze({
 });
 
 /**
- * @throws HoldfastError `modules.invalid` (not JSON), and
- * `modules.invalid` if an input has the name of the field that `chain_of_thought` adds.
+ * @throws HoldfastError `modules.invalid` for what is not JSON, or if an input has the name of the field that `chain_of_thought` adds.
  */
 export function toProgram<Input, Output>(
   signature: Signature<Input, Output>,

@@ -134,8 +134,7 @@ export interface Registry {
   /**
    * Uses a plugin. An error in the plugin leaves out all of it and is listed in `problems`; an error of the host is thrown.
    *
-   * @throws HoldfastError `registry.invalid`, `plugin.invalid`,
-   * `registry.invalid`.
+   * @throws HoldfastError `registry.invalid`, `plugin.invalid`.
    */
   use(plugin: Plugin, options?: UsePluginOptions): Registry;
   /**

@@ -35,9 +35,8 @@ export interface ReplayOptions {
  * Rebuilds a session from its log, or from a snapshot and the records after it, and continues after the last record. Runs reducers,
  * but no policies or tools. The rebuilt state equals the original if reducers are pure; an impure one goes undetected.
  *
- * @throws HoldfastError `replay.failed`, `slice.invalid` (a definition differs from the recorded one),
- * `replay.failed` with `seq` in `data`, `replay.failed`;
- * `slice.invalid` if a policy's schema rejects its state.
+ * @throws HoldfastError `slice.invalid` (a definition differs from the recorded one),
+ * `replay.failed` with `seq` in `data`; `slice.invalid` if a policy's schema rejects its state.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
   const { store = memoryStore(records), clock = systemClock, redactor, vault } = options;

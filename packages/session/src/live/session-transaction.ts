@@ -25,7 +25,7 @@ export interface SessionTransaction extends ToolSession {
   readonly events: readonly SessionEvent[];
   /** The operations applied without an event so far, in order, as JSON. */
   readonly changes: readonly Json[];
-  /** @throws HoldfastError `event.invalid` (not JSON), `event.invalid`, or what a reducer throws. */
+  /** @throws HoldfastError `event.invalid`, or what a reducer throws. */
   dispatch(event: SessionEvent): void;
   /**
    * Writes a record of its own at once, visible to everyone regardless of this transaction's outcome.

@@ -52,7 +52,7 @@ export interface Session extends SessionReader {
   readonly content: 'full' | 'none';
   /**
    * Makes the slice's reducers listen; the log declares the slice before its next record.
-   * @throws HoldfastError `slice.invalid` if its id has another definition, `slice.invalid`.
+   * @throws HoldfastError `slice.invalid` if its id has another definition, or for a bad value.
    */
   register(slice: Slice): void;
   /** Records an event and applies it. For changes outside of a tool call. @throws HoldfastError `event.invalid`, or what a reducer throws. */
@@ -94,7 +94,7 @@ export interface Session extends SessionReader {
    * Replaces the state of every slice with an export, validated by the slices' schemas. Slices missing from it are reset; grants stay
    * those of this session. `data` may be untrusted: all of it is checked before anything changes.
    *
-   * @throws HoldfastError `session.invalid`, `slice.invalid` (its reducers are missing), `slice.invalid`.
+   * @throws HoldfastError `session.invalid`, `slice.invalid` (its reducers are missing).
    */
   import(data: unknown): void;
   /** Calls `listener` after every record; its errors are recorded and break nothing. Returns a function that unsubscribes: true once. */

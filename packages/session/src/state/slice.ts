@@ -40,7 +40,7 @@ export function initialState(slice: SliceShape): SliceState {
 /**
  * Converts an operation to a change, with every item validated, copied and frozen.
  *
- * @throws HoldfastError `slice.invalid` (not JSON, or rejected by the schema), `slice.invalid` (wrong kind).
+ * @throws HoldfastError `slice.invalid` (not JSON, rejected by the schema, or of the wrong kind).
  */
 export function checkOperation(slice: Slice, operation: Operation): Change {
   const { id, kind } = slice;

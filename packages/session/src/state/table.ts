@@ -23,7 +23,7 @@ export class SliceTable {
   /** Ids of slices whose state came from a log or an export and was not validated by a schema. */
   readonly #unchecked = new Set<string>();
 
-  /** @throws HoldfastError `slice.invalid`; `slice.invalid` if an unvalidated state does not fit the schema. */
+  /** @throws HoldfastError `slice.invalid`, also if an unvalidated state does not fit the schema. */
   register(slice: Slice): void {
     const cell = this.#cells.get(slice.id);
     if (cell === undefined) {

@@ -61,8 +61,8 @@ export function jsonlStore(path: string, options: OpenJsonlOptions = {}): JsonlS
  * can open it until the store is closed or the process ends. An incomplete last record is moved to a file beside the log,
  * `<path>.torn-<offset>`. If the file begins with a snapshot, earlier records are neither read nor needed.
  *
- * @throws HoldfastError `log.missing`, `log.unreadable`, `log.write_failed`; `log.locked`; `log.damaged` with `seq` and `offset` in `data` for a changed or damaged log, which is left unchanged; `log.unreadable`,
- * `options.invalid`. `append` as in `createJsonlLog`.
+ * @throws HoldfastError `log.missing`, `log.unreadable`, `log.write_failed`, `log.locked`, `options.invalid`; `log.damaged` with `seq` and
+ * `offset` in `data` for a changed or damaged log, which is left unchanged. `append` as in `createJsonlLog`.
  */
 export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   return goOnWithLog(path, nodeFiles, options);
