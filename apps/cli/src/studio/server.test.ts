@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLog } from '@holdfast/session/jsonl';
+import { openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { describe, expect, test } from 'vitest';
 import { callEnd, pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
@@ -186,11 +186,23 @@ test.each([
 test('a plan is drawn, and its boxes lead to the calls', async () => {
   await using folder = await createFolder();
   await runTestPlan(folder.path, 'planned', 'Get \u202eit.');
+  // A plan inside of a call has calls of the same ids.
+  const { store, records } = openJsonlLog((await findLog(folder.path, 'planned')).path);
+  const inner = JSON.parse(JSON.stringify(callEnd('ok', { callId: 'plan_1_a', name: 'fetch' })));
+  store.append({ type: 'child-record', sessionId: 'planned/1', childSeq: 1, entry: inner }, records.length, 1);
+  store.close();
   await using studio = await openTestStudio({ directory: folder.path });
   const { calls } = (await studio.read('calls?limit=9')) as {
-    readonly calls: readonly { readonly key: number; readonly callId: string; readonly ref: string }[];
+    readonly calls: readonly {
+      readonly key: number;
+      readonly callId: string;
+      readonly child: string;
+      readonly ref: string;
+    }[];
   };
-  const keyOf = (callId: string): number | undefined => calls.find((call) => call.callId === callId)?.key;
+  expect(calls.map(({ child }) => child).toSorted()).toEqual(['', '', 'planned/1']);
+  const keyOf = (callId: string): number | undefined =>
+    calls.find((call) => call.callId === callId && call.child === '')?.key;
   const { plans } = await studio.read(`session?session=${calls[0]?.ref}`);
   expect(plans).toMatchObject([
     {
