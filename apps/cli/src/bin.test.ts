@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { createFolder } from './testing/test-folder.ts';
 
 const program = fileURLToPath(new URL('./bin.ts', import.meta.url));
 
@@ -19,12 +22,15 @@ test.each([
   expect(stderr).toContain(`holdfast requires Node.js 22.18 or later; ${says}`);
 });
 
-test('--version and --help do not load the program, and a command loads only its own code', () => {
+test('--version and --help do not load the program, and a command loads only its own code', async () => {
   const listing = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
+  await using home = await createFolder({});
+  const compiled = join(home.path, 'guard', 'compiled');
   // From the sources.
-  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { NODE_OPTIONS: _, NODE_COMPILE_CACHE: __, ...inherited } = process.env;
+  const env = { ...inherited, HOLDFAST_HOME: home.path };
   const start = (...argv: readonly string[]): { readonly stdout: string; readonly stderr: string } =>
     spawnSync(process.execPath, ['--conditions=holdfast-source', '--import', preload, program, ...argv], {
       encoding: 'utf8',
@@ -41,6 +47,10 @@ test('--version and --help do not load the program, and a command loads only its
   const help = start('--help');
   expect(help.stdout).toContain('Exit codes:');
   expect(help.stderr).not.toMatch(/node_modules|\/packages\/|\/apps\/cli\/src\/(?!bin|help|commands\/groups)/);
+  expect(existsSync(compiled)).toBe(false);
   expect(list('run', '--help')).not.toContain('executor');
+  // What Node.js has compiled is kept for the next start.
+  expect(readdirSync(compiled, { recursive: true }).length).toBeGreaterThan(10);
+  expect(statSync(compiled).mode & 0o777).toBe(0o700);
   expect(list('verify', 'nothing-like-it')).not.toContain('executor');
 });

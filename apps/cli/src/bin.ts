@@ -23,4 +23,8 @@ if (others.length === 0 && word === '--version') {
 } else if (others.length === 0 && (word === '--help' || word === '-h' || word === 'help')) {
   const { formatHelp, ownCommand } = await import('./help.ts');
   console.log(formatHelp({ command: ownCommand, columns: process.stdout.columns }).trimEnd());
-} else await import('./main.ts');
+} else {
+  const { cacheCompiled } = await import('./user/compiled.ts');
+  cacheCompiled({ environment: process.env, directory: process.cwd() });
+  await import('./main.ts');
+}

@@ -4,6 +4,5 @@ export { defaultIsolation, describeIsolation, type TierState } from './isolate/t
 export type { LockChange } from './pins/changes.ts';
 export type { ComparedTool, LockState } from './pins/compare.ts';
 export { followImports } from './pins/folder.ts';
-export { lockServer, readLockedServer } from './pins/servers.ts';
 export { isRegistryCurrent } from './pins/warm-start.ts';
 export { type FolderScan, type ScannedFile, scanFolder } from './scan/folder.ts';

@@ -13,5 +13,4 @@ export {
   type InstalledPlugin,
   readPackageVersion,
 } from './open/package-manifest.ts';
-export { type RuleFile, readRuleFile } from './open/policy-file.ts';
 export { findConfig, type LoadedConfig, type ReadConfigOptions, readConfig } from './open/read-config.ts';

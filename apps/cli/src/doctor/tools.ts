@@ -4,8 +4,9 @@ import { compareLock } from '@holdfast/loader';
 import { isRegistryCurrent, type LockState } from '@holdfast/loader/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
 import { toPrintable } from '../terminal/text.ts';
+import { lockName } from '../workspace/folder.ts';
 import { languages } from '../workspace/languages.ts';
-import { describeGoneLock, findLock, findToolsFolder, lockName, openFolderTools } from '../workspace/toolset.ts';
+import { describeGoneLock, findLock, findToolsFolder, openFolderTools } from '../workspace/toolset.ts';
 
 /** A tools folder as seen by a run. */
 export interface FolderState {

@@ -1,6 +1,6 @@
 import { definePolicy, deny, isHoldfastError, type Policy } from '@holdfast/core';
 import { factPolicy } from '@holdfast/facts/rules';
-import { readRuleFile } from '@holdfast/registry/node';
+import { readRuleFile } from '@holdfast/registry/rules';
 import { userFolder } from '../user/folder.ts';
 import type { GuardHost } from '../user/guard-folder.ts';
 

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HoldfastError, type JsonObject } from '@holdfast/core';
-import { lockServer, readLockedServer } from '@holdfast/loader/internal';
+import { lockServer, readLockedServer } from '@holdfast/loader/lock';
 import type { McpServerPin, McpStart } from '@holdfast/mcp';
 import { findWorkFolder } from '../guard/place.ts';
 import type { Host } from '../terminal/host.ts';
 import { userFolder } from '../user/folder.ts';
-import { lockName } from '../workspace/toolset.ts';
+import { lockName } from '../workspace/folder.ts';
 import type { McpPackage } from './load.ts';
 
 /** A server as a client's configuration has it. */

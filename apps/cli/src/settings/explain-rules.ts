@@ -8,7 +8,7 @@ import {
   type NamedRules,
   nameRules,
 } from '@holdfast/registry/config';
-import { readRuleFile } from '@holdfast/registry/node';
+import { readRuleFile } from '@holdfast/registry/rules';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Host } from '../terminal/host.ts';
 import { userFolder } from '../user/folder.ts';

@@ -2,6 +2,8 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { usageError } from '../terminal/failure.ts';
 
+/** The name of the lock beside the tools folder. */
+export const lockName = 'holdfast.lock';
 // The workspace's own restrictions.
 const policyFiles = ['holdfast.policy.json', 'holdfast.policy.yaml', 'holdfast.policy.yml'];
 

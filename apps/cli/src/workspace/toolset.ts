@@ -9,7 +9,7 @@ import { foldName } from '@holdfast/registry/internal';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { quoteWord } from '../terminal/words.ts';
-import { isFile, isFolder } from './folder.ts';
+import { isFile, isFolder, lockName } from './folder.ts';
 import { languages } from './languages.ts';
 
 /** A folder of tool files: its name as given, and its path. */
@@ -35,8 +35,6 @@ export interface FolderTools {
   close(): Promise<void>;
 }
 
-/** The name of the lock beside the tools folder. */
-export const lockName = 'holdfast.lock';
 /** The extensions of tool files. */
 export const toolFileEndings = '.js, .mjs, .ts, .mts, .py or .tool.json';
 export const defaultFolder: string = './plugins';

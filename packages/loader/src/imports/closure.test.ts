@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describeCode } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { createProject, type TestProject } from '../test-project.ts';
-import { type ClosureReading, createClosureReader, digestClosure } from './closure.ts';
+import { type ClosureReading, createClosureReader } from './closure.ts';
+import { digestClosure } from './digest.ts';
 
 const entry = 'plugins/tool.mts';
 

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 import { kindOf, openReaders } from '../language/find.ts';
 import type { Language } from '../language/types.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
+import { compareText, digestClosure } from './digest.ts';
 import { createPackageFinder } from './packages.ts';
 import {
   type ClosureFile,
@@ -110,12 +110,6 @@ export function createClosureReader({ root, folder, languages, onRead }: Closure
   };
 }
 
-/** The digest of a closure. */
-export function digestClosure(entry: string, files: ReadonlyMap<string, string>): string {
-  // JSON of lists and strings is canonical.
-  return hash('sha256', JSON.stringify([entry, [...files].sort(([left], [right]) => compareText(left, right))]));
-}
-
 function toClosure(entry: string, parts: readonly ClosurePart[]): Closure {
   const files = parts.map(({ file }) => file).sort((left, right) => compareText(left.path, right.path));
   return {
@@ -133,8 +127,4 @@ function tooLarge(maxBytes: number): Finding {
     message: `The file imports or names more than ${maxClosureFiles} files or ${maxBytes} bytes by path.`,
     hint: 'Move its dependencies into a package.',
   };
-}
-
-function compareText(left: string, right: string): number {
-  return left === right ? 0 : left < right ? -1 : 1;
 }

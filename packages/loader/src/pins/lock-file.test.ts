@@ -5,7 +5,7 @@ import { isHoldfastError } from '@holdfast/core';
 import { describeCode } from '@holdfast/core/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { digestClosure } from '../imports/closure.ts';
+import { digestClosure } from '../imports/digest.ts';
 import { createProject } from '../test-project.ts';
 import {
   formatLock,

@@ -2,7 +2,7 @@ import { HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import { describeThrown, findToolNameProblem, isPlainObject, parseJson } from '@holdfast/core/internal';
 import { readBounded } from '../files/read-bounded.ts';
 import { type OnWrite, writeAtomically } from '../files/write-atomically.ts';
-import { digestClosure } from '../imports/closure.ts';
+import { digestClosure } from '../imports/digest.ts';
 import { versionPattern } from '../imports/packages.ts';
 import { isPlainPath, makeVisible } from '../text/hidden-text.ts';
 import type { Pin } from './copies.ts';

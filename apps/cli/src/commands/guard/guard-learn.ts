@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { formatCount } from '@holdfast/orchestrator/text';
-import { readRuleFile } from '@holdfast/registry/node';
+import { readRuleFile } from '@holdfast/registry/rules';
 import { readLog } from '@holdfast/session/jsonl';
 import { describeStyle } from '../../calls/line.ts';
 import { type Learned, type LearnedRule, learn } from '../../learn/learn.ts';

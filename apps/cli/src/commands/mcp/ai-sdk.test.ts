@@ -17,7 +17,9 @@ test("the AI SDK's client uses what `serve --mcp` offers: policies hold, and its
   const { path } = folder;
   await trustHere(path);
   const args = ['--conditions=holdfast-source', program, 'serve', '--mcp', '--session', 'work'];
-  const env = { HOLDFAST_HOME: toUserFolder(path) };
+  // The process starts from bundled sources, as those of all tests do.
+  const { NODE_COMPILE_CACHE = '', NODE_OPTIONS = '' } = process.env;
+  const env = { HOLDFAST_HOME: toUserFolder(path), NODE_COMPILE_CACHE, NODE_OPTIONS };
   const transport = new StdioTransport({ command: process.execPath, args, cwd: path, env, stderr: 'ignore' });
   const client = await createMCPClient({ transport, capabilities: { elicitation: {} } });
   onTestFinished(() => client.close());

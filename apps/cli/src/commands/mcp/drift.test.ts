@@ -10,6 +10,9 @@ import { runHere } from '../../testing/test-program.ts';
 
 const program = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const reference = import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+// The processes start from bundled sources, as those of all tests do.
+const { NODE_COMPILE_CACHE = '', NODE_OPTIONS = '' } = process.env;
+const bundled = { NODE_COMPILE_CACHE, NODE_OPTIONS };
 /** The reference server, and the same after an update of its maker. */
 const servers = {
   seen: `await import(${JSON.stringify(reference)});\n`,
@@ -45,7 +48,7 @@ test('a tool that its server has changed since a person pinned it leaves the lis
     });
   const connect = async (): Promise<MCPClient> => {
     const words = ['--conditions=holdfast-source', program, 'mcp', 'wrap', '--name', 'files', '--session', 'drift'];
-    const env = { HOME: home, HOLDFAST_HOME: home };
+    const env = { HOME: home, HOLDFAST_HOME: home, ...bundled };
     const args = [...words, ...server];
     const transport = new StdioTransport({ command: process.execPath, args, cwd: work, env, stderr: 'ignore' });
     const client = await createMCPClient({ transport });

@@ -17,7 +17,10 @@ async function createWorld(): Promise<{ readonly path: string; readonly environm
   const folder = await createFolder(files);
   onTestFinished(() => folder[Symbol.asyncDispose]());
   await trustHere(folder.path);
-  return { path: folder.path, environment: { HOLDFAST_HOME: toUserFolder(folder.path), HOLDFAST_MCP_TOKEN: 'secret' } };
+  const own = { HOLDFAST_HOME: toUserFolder(folder.path), HOLDFAST_MCP_TOKEN: 'secret' };
+  // The processes start from bundled sources, as those of all tests do.
+  const { NODE_COMPILE_CACHE = '', NODE_OPTIONS = '' } = process.env;
+  return { path: folder.path, environment: { ...own, NODE_COMPILE_CACHE, NODE_OPTIONS } };
 }
 
 /** Calls the served tools; returns the names of the calls in the log. */

@@ -17,9 +17,9 @@ import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { shortenPath } from '../../workspace/folder.ts';
+import { lockName, shortenPath } from '../../workspace/folder.ts';
 import { languages } from '../../workspace/languages.ts';
-import { lockName, requireToolsFolder, type ToolsFolder, toolFileEndings } from '../../workspace/toolset.ts';
+import { requireToolsFolder, type ToolsFolder, toolFileEndings } from '../../workspace/toolset.ts';
 
 const help = `
 Examples:

@@ -1,0 +1,1 @@
+export { lockServer, readLockedServer } from './pins/servers.ts';

@@ -1,0 +1,1 @@
+export { type RuleFile, readRuleFile } from './open/policy-file.ts';
