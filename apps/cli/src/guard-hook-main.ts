@@ -29,6 +29,11 @@ const [, , name = '', flag = ''] = process.argv;
 const waitMs = Number(/^--wait=(\d{1,4})$/.exec(flag)?.[1] ?? 0) * 1000;
 const answerWithinMs = decidesWithinMs + waitMs;
 
+const { node } = process.versions;
+const [major = 0, minor = 0] = node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 18))
+  fail(`it requires Node.js 22.18 or later; this is ${node}. Run \`holdfast guard install\` again with a later one.`);
+
 if (name === 'daemon') {
   cacheCompiled();
   void import('./guard/daemon/serve.ts').then(({ runDaemon }) => runDaemon(programFile));

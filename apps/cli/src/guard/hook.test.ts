@@ -179,6 +179,16 @@ describe('fails closed', () => {
     expect(stderr).toContain('ended before it had an answer');
   });
 
+  test('with an older Node.js than it was installed with', async () => {
+    await using world = await createHookWorld('none');
+    const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })";
+    const flags = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+    const event = toEvent(world.folder.path, 'PreToolUse', 't1', bash('ls'));
+    const { code, stdout, stderr } = await startHook(event, world.folder.path, 'claude-code', flags).answer;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('it requires Node.js 22.18 or later; this is 20.20.2. Run `holdfast guard install` again');
+  });
+
   test('without an answer after 8 seconds, of the 10 that an agent gives it', async () => {
     await using world = await createHookWorld('none');
     // Its timer of 8 seconds runs at once, and reading its input never ends.
