@@ -1,6 +1,7 @@
-import type { Json, JsonObject } from '@holdfast/core';
+import type { Json, JsonObject, Tool } from '@holdfast/core';
 import type { ReleasingGuard } from '@holdfast/guard';
 import type { GovernOptions } from '@holdfast/guard/ai-sdk';
+import type { OwnToolOptions } from '@holdfast/guard/strands';
 
 export interface ModelCall {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface Given {
   /** The model's answer number `index`. */
   readonly model: (index: number) => Turn | Promise<Turn>;
   readonly options?: GovernOptions;
+  /** Tools of Holdfast in place of governed ones. */
+  readonly own?: { readonly tools: readonly Tool[]; readonly options: OwnToolOptions };
   readonly signal?: AbortSignal;
   readonly streams?: boolean;
   /** The framework's own deadline of each tool. */
@@ -34,9 +37,11 @@ export type Ran =
   | {
       readonly type: 'asked';
       readonly ids: readonly string[];
-      /** Gives the framework's own answers. `guard`: that of another process, which has only what the framework can write down. */
-      answer(answers: Readonly<Record<string, boolean>>, guard?: ReleasingGuard): Promise<Ran>;
+      /** Gives the framework's own answers. `again`: in another process, which has only what the framework can write down. */
+      answer(answers: Readonly<Record<string, boolean>>, again?: Again): Promise<Ran>;
     };
+
+export type Again = Partial<Pick<Given, 'guard' | 'own'>>;
 
 /** A program in a framework, whose tools are governed by its adapter. */
 export interface Driver {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Driver } from './driver.ts';
 import { folder, versions } from './install.ts';
+import { testOwnTools } from './own.ts';
 import { testDriver } from './scenarios.ts';
 
 test('the guide names the tested versions', () => {
@@ -20,6 +21,7 @@ test('the guide names the tested versions', () => {
 for (const name of ['openai-agents', 'langchain', 'mastra', 'strands']) {
   const { driver } = (await import(join(folder, 'installed', `${name}.ts`))) as { readonly driver: Driver };
   testDriver(driver);
+  testOwnTools(driver);
 }
 
 // Each checks itself.

@@ -56,7 +56,7 @@ function testAnswers(driver: Driver): void {
       const made = world([asking]);
       const question = asked(await start(made, [[pay()]]));
       const { guard, session } = made.again();
-      expect(read(await question.answer({ 'call-1': false }, guard))['call-1']).toBeDefined();
+      expect(read(await question.answer({ 'call-1': false }, { guard }))['call-1']).toBeDefined();
       expect(made.ends()).toMatchObject([{ outcome: { kind: 'denied' } }]);
       expect(pendingApprovals(session)).toEqual([]);
       expect(read(await start({ ...made, guard }, [[pay()]]))['call-1']).toContain('person');
@@ -75,7 +75,7 @@ function testAnswers(driver: Driver): void {
       const made = world([asking]);
       const question = asked(await start(made, [[ship('call-1'), pay('call-2')]]));
       expect(question.ids).toEqual(['call-2']);
-      const answered = read(await question.answer({ 'call-2': true }, made.again().guard));
+      const answered = read(await question.answer({ 'call-2': true }, { guard: made.again().guard }));
       expect(answered['call-1']).toContain('{"done":"ship"}');
       expect(answered['call-2']).toContain('{"done":"pay"}');
       expect([...made.ran].sort()).toEqual(['pay {"order":17}', 'ship {"order":17}']);

@@ -1,4 +1,4 @@
-import { holdfastMiddleware } from '@holdfast/guard/langchain';
+import { holdfastMiddleware, toLangChainTools } from '@holdfast/guard/langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
@@ -82,8 +82,12 @@ const tellErrors = createMiddleware({
 });
 
 async function proceed(given: Given, model: ScriptedModel, checkpointer: MemorySaver, resume?: Command): Promise<Ran> {
+  const { own } = given;
   const middleware = [holdfastMiddleware(given.guard, given.options), tellErrors];
-  const agent = createAgent({ model, tools: toTools(given.tools), middleware, checkpointer });
+  const agent =
+    own === undefined
+      ? createAgent({ model, tools: toTools(given.tools), middleware, checkpointer })
+      : createAgent({ model, ...toLangChainTools(own.tools, { ...own.options, tool }), checkpointer });
   const config = {
     configurable: { thread_id: 'monday' },
     ...(given.signal === undefined ? {} : { signal: given.signal }),
@@ -104,9 +108,9 @@ async function proceed(given: Given, model: ScriptedModel, checkpointer: MemoryS
   return {
     type: 'asked',
     ids,
-    answer(answers, guard = given.guard) {
+    answer(answers, again) {
       const decisions = ids.map((id) => ({ type: answers[id] === true ? 'approve' : 'reject' }));
-      return proceed({ ...given, guard }, model, checkpointer, new Command({ resume: { decisions } }));
+      return proceed({ ...given, ...again }, model, checkpointer, new Command({ resume: { decisions } }));
     },
   };
 }

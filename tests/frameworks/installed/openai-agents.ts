@@ -1,4 +1,4 @@
-import { governTool } from '@holdfast/guard/openai-agents';
+import { governTool, toOpenAiTools } from '@holdfast/guard/openai-agents';
 import { Agent, type Model, type ModelResponse, Runner, RunState, type StreamEvent, tool, Usage } from '@openai/agents';
 import type { Driver, Given, Ran } from '../driver.ts';
 
@@ -54,7 +54,8 @@ export const driver: Driver = {
   },
 };
 
-function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'deadlineMs'>): ReturnType<typeof tool>[] {
+function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'own' | 'deadlineMs'>): ReturnType<typeof tool>[] {
+  if (given.own !== undefined) return toOpenAiTools(given.own.tools, { ...given.own.options, tool });
   const make = governTool(given.guard, tool, given.options);
   return Object.entries(given.tools).map(([name, body]) =>
     make({
@@ -94,8 +95,8 @@ async function proceed(
   return {
     type: 'asked',
     ids,
-    answer: (answers, guard = given.guard) =>
-      proceed({ ...given, guard }, model, async (other) => {
+    answer: (answers, again) =>
+      proceed({ ...given, ...again }, model, async (other) => {
         const state = await RunState.fromString<undefined, Agent>(other, written);
         for (const question of state.getInterruptions()) {
           const { rawItem } = question;
