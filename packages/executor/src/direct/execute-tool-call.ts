@@ -52,7 +52,8 @@ function scopeFor(options: CallOptions, called: string): CallScope {
   const known = (options?.session as WithCompanion | undefined)?.[companion]?.direct;
   if (known !== undefined && isMadeOf(known.scope, known.options, options, called)) return known.scope;
   const scope = openScope(options);
-  if (isPlain(options) && scope.parent === undefined)
+  // A disposed lifetime would not hear that another machine takes the session over.
+  if (isPlain(options) && scope.parent === undefined && scope.lifetime.endless)
     companionOf(scope.session).direct = { scope, options: { ...options } };
   return scope;
 }
