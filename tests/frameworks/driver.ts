@@ -48,6 +48,8 @@ export interface Driver {
   readonly name: string;
   /** The text that the model reads when a body throws, if not the error's message. */
   readonly errorText?: string;
+  /** The framework's error for an answer to a run that has ended; without it, the first result is read again. */
+  readonly secondAnswer?: string;
   /** A stopped run waits until its bodies end. */
   readonly waitsForBodies?: true;
   /** Its tools can have deadlines. */

@@ -43,6 +43,25 @@ function testAnswers(driver: Driver): void {
       expect(made.ends()).toMatchObject([{ approval: { type: 'approve', by: 'agent' }, outcome: { kind: 'ok' } }]);
     });
 
+    test('an answer that arrives twice, as from a second click, runs the call once', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      read(await question.answer({ 'call-1': true }));
+      const second = question.answer({ 'call-1': true });
+      if (driver.secondAnswer !== undefined) await expect(second).rejects.toMatchObject({ id: driver.secondAnswer });
+      else expect(read(await second)['call-1']).toContain('{"done":"pay"}');
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toHaveLength(1);
+    });
+
+    test('an answer that arrives twice at the same time runs the call once', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      await Promise.allSettled([question.answer({ 'call-1': true }), question.answer({ 'call-1': true })]);
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toHaveLength(1);
+    });
+
     test("a no in the framework's own flow", async () => {
       const made = world([asking]);
       const question = asked(await start(made, [[pay()]]));
