@@ -21,7 +21,7 @@ export const versions = {
 
 const pages = ['openai-agents', 'langchain', 'mastra', 'strands'] as const;
 
-/** What the pages leave to the reader. */
+/** The declarations that the pages leave to the reader. */
 const given: Readonly<Record<(typeof pages)[number], string>> = {
   'openai-agents': 'declare const refund: Parameters<typeof openAiTool>[0] & { parameters: undefined };',
   langchain: `import type { MemorySaver } from '@langchain/langgraph';

@@ -14,7 +14,7 @@ interface OwnWorld {
   readonly own: NonNullable<Given['own']>;
   readonly session: Session;
   readonly ran: string[];
-  /** What successful calls have staged. */
+  /** The state of successful calls. */
   noted(): readonly Json[];
   ends(): readonly LogRecord[];
   /** The tools in another process. */
