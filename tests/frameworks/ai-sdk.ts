@@ -28,7 +28,7 @@ function toContent(turn: Turn): Content {
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
-    input: JSON.stringify(input),
+    input: typeof input === 'string' ? input : JSON.stringify(input),
   }));
 }
 

@@ -6,7 +6,8 @@ import type { OwnToolOptions } from '@holdfast/guard/strands';
 export interface ModelCall {
   readonly id: string;
   readonly name: string;
-  readonly input: JsonObject;
+  /** As text: the model's own words, which need not be JSON. */
+  readonly input: JsonObject | string;
 }
 
 /** An answer of the scripted model: calls, or a last text. */
@@ -50,6 +51,8 @@ export interface Driver {
   readonly errorText?: string;
   /** The framework's error for an answer to a run that has ended; without it, the first result is read again. */
   readonly secondAnswer?: string;
+  /** Situations of the kit for executors that do not reach a tool: the framework ends or interrupts the run. */
+  readonly decides?: readonly string[];
   /** A stopped run waits until its bodies end. */
   readonly waitsForBodies?: true;
   /** Its tools can have deadlines. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Driver } from './driver.ts';
 import { folder, versions } from './install.ts';
 import { testOwnTools } from './own.ts';
+import { testOwnKit } from './own-kit.ts';
 import { testDriver } from './scenarios.ts';
 
 test.each([
@@ -21,6 +22,7 @@ for (const name of ['openai-agents', 'langchain', 'mastra', 'strands']) {
   const { driver } = (await import(join(folder, 'installed', `${name}.ts`))) as { readonly driver: Driver };
   testDriver(driver);
   testOwnTools(driver);
+  testOwnKit(driver);
 }
 
 // Each checks itself.

@@ -9,6 +9,7 @@ import type { Driver, Given, Ran } from '../driver.ts';
 
 export const driver: Driver = {
   name: 'Mastra',
+  decides: ['a call of an unknown tool runs nothing, and the run goes on'],
   secondAnswer: 'AGENT_RESUME_NO_SNAPSHOT_FOUND',
   run: (given) => proceed(given, scriptedModel(given.model), new InMemoryStore()),
   handOff: { name: 'agent-helper', input: { prompt: 'Go.' } },

@@ -32,7 +32,10 @@ class ScriptedModel extends Model {
         };
         yield {
           type: 'modelContentBlockDeltaEvent',
-          delta: { type: 'toolUseInputDelta', input: JSON.stringify(part.input) },
+          delta: {
+            type: 'toolUseInputDelta',
+            input: typeof part.input === 'string' ? part.input : JSON.stringify(part.input),
+          },
         };
       }
       yield { type: 'modelContentBlockStopEvent' };
@@ -43,6 +46,7 @@ class ScriptedModel extends Model {
 
 export const driver: Driver = {
   name: 'Strands',
+  decides: ['a call whose arguments are not JSON does not run, and the run goes on'],
   waitsForBodies: true,
   run: (given) => proceed(given, new ScriptedModel(given.model)),
   handOff: { name: 'helper', input: { input: 'Go.' } },
