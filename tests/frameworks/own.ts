@@ -122,6 +122,15 @@ export function testOwnTools(driver: Driver): void {
       expect(pendingApprovals(made.session)).toEqual([]);
     });
 
+    test('two questions at once, with a yes and a no', async () => {
+      const made = ownWorld([asking]);
+      let ran = await start(made, script([pay('call-1', 1), pay('call-2', 2)]));
+      // Some ask one after the other.
+      while (ran.type === 'asked') ran = await ran.answer({ 'call-1': false, 'call-2': true });
+      expect(made.ran).toEqual(['pay {"order":2}']);
+      expect(pendingApprovals(made.session)).toEqual([]);
+    });
+
     test('a no in Holdfast outweighs a later yes in the framework', async () => {
       const made = ownWorld([asking]);
       const question = asked(await start(made, script([pay()])));

@@ -1,3 +1,4 @@
+import { HoldfastError } from '@holdfast/core';
 import type { LogRecord, Session } from '@holdfast/session';
 
 /** The direct calls of a session that have ended, and those that are running. */
@@ -20,11 +21,19 @@ export class EndedCalls {
     return known;
   }
 
+  /** The end of a call. @throws HoldfastError `guard.failed` if the log has lost it: the call must not run again. */
   find(callId: string): LogRecord | undefined {
     const seq = this.#ends.get(callId);
     if (seq === undefined) return undefined;
-    for (const record of this.#session.records(seq)) return record;
-    return undefined;
+    const [record] = this.#session.records(seq);
+    if (record?.callId === callId) return record;
+    throw new HoldfastError('guard.failed', `The log does not say how the call \`${callId.slice(0, 100)}\` ended.`, {
+      data: { callId },
+    });
+  }
+
+  isRunning(callId: string): boolean {
+    return this.#running.has(callId);
   }
 
   /** Runs what has the same key one after the other. */

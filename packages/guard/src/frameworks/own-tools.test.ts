@@ -114,6 +114,22 @@ test('equal calls share a question for a person in Holdfast', async () => {
   expect(ran).toEqual([2]);
 });
 
+test('without a way to ask in the framework, the model calls again once a person has approved in Holdfast', async () => {
+  const { own, session, ran } = world();
+  expect(await own.run(pay(2, 'a'))).toMatchObject({ text: expect.stringContaining('make the same call again') });
+  await answerApproval(session, 'a', { type: 'approve' });
+  expect(await own.run(pay(2, 'b'))).toMatchObject({ kind: 'ok', callId: 'a' });
+  expect(ran).toEqual([2]);
+});
+
+test('a call whose end the log has lost does not run again', async () => {
+  const { own, session, ran } = world();
+  await own.run(pay(1));
+  session.records = () => [];
+  await expect(own.run(pay(1))).rejects.toMatchObject({ code: 'guard.failed' });
+  expect(ran).toEqual([1]);
+});
+
 test('a call whose process died in its body does not run again', async () => {
   const { own, hang, again, ran } = world();
   hang();
@@ -135,5 +151,9 @@ test('a call without an id, and a wrong configuration', async () => {
   await expect(own.run({ id: undefined, name: 'pay', input: {} })).rejects.toMatchObject({ code: 'guard.failed' });
   expect(() => new OwnToolset([], { session, policies: [{} as never] })).toThrow(
     expect.objectContaining({ code: 'options.invalid' }),
+  );
+  const ship = defineTool({ name: 'ship', description: 'Ships.', execute: () => 'shipped' });
+  expect(() => new OwnToolset({ send: ship }, { session })).toThrow(
+    expect.objectContaining({ code: 'tool.invalid', message: expect.stringContaining('`send`') }),
   );
 });

@@ -1,4 +1,11 @@
-import type { Json, Outcome, PendingApproval, Tool, ToolDeclaration } from '@holdfast/core';
+import {
+  HoldfastError,
+  type Json,
+  type Outcome,
+  type PendingApproval,
+  type Tool,
+  type ToolDeclaration,
+} from '@holdfast/core';
 import {
   copyJson,
   isPlainObject,
@@ -61,6 +68,11 @@ export class OwnToolset {
   /** @throws HoldfastError as `executeToolCall`. */
   constructor(given: OwnTools, { asks = 'framework', subAgentId, ...options }: OwnToolOptions) {
     const tools: readonly Tool[] = Object.values<Tool>(given);
+    for (const [key, { name }] of Array.isArray(given) ? [] : Object.entries<Tool>(given)) {
+      if (key === name) continue;
+      const message = `The tool under \`${key}\` is named \`${name}\`; use its name as the key.`;
+      throw new HoldfastError('tool.invalid', message, { data: { reason: 'name.invalid', name } });
+    }
     this.#options = { ...options, tools };
     this.#asks = asks;
     this.#subAgentId = subAgentId;
@@ -176,18 +188,16 @@ export class OwnToolset {
     return digestOf(name, rawArguments ?? null) === call.digest;
   }
 
-  /** An equal call whose question a person answers in Holdfast. */
-  #findWaiting(call: ReadCall): OpenCall | undefined {
-    if (this.#asks !== 'holdfast') return undefined;
+  /** An equal call whose question a person in Holdfast has answered, or has to. */
+  #findWaiting({ digest }: ReadCall): OpenCall | undefined {
+    const isWaiting = ({ callId, run, start, approvals }: OpenCall): boolean =>
+      run === undefined &&
+      start === undefined &&
+      approvals.length > 0 &&
+      (this.#asks === 'holdfast' || (approvals.at(-1)?.answer !== undefined && !this.#ended.isRunning(callId)));
     return this.#options.session
       .openWork()
-      .calls.find(
-        ({ run, start, approvals, name, rawArguments = null }) =>
-          run === undefined &&
-          start === undefined &&
-          approvals.length > 0 &&
-          digestOf(name, rawArguments) === call.digest,
-      );
+      .calls.find((open) => isWaiting(open) && digestOf(open.name, open.rawArguments ?? null) === digest);
   }
 }
 
