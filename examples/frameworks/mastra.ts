@@ -63,5 +63,8 @@ assert.deepEqual(refunds, []);
 console.log('refund before look_up: denied; after it: a person is asked');
 
 await agent.resumeGenerate({ approved: true }, { runId, toolCallId: 'call-3' });
+// A second click: Mastra itself has forgotten the run.
+const again = agent.resumeGenerate({ approved: true }, { runId, toolCallId: 'call-3' });
+await assert.rejects(again, { id: 'AGENT_RESUME_NO_SNAPSHOT_FOUND' });
 assert.deepEqual(refunds, [17]);
-console.log('approved, refunded once');
+console.log('approved twice, refunded once');

@@ -28,7 +28,7 @@ function toContent(turn: Turn): Content {
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
-    input: JSON.stringify(input),
+    input: typeof input === 'string' ? input : JSON.stringify(input),
   }));
 }
 
@@ -123,8 +123,8 @@ async function proceed(given: Given, model: MockLanguageModelV4, messages: reado
   return {
     type: 'asked',
     ids: open.map(({ toolCallId }) => toolCallId),
-    answer: (answers, guard = given.guard) =>
-      proceed({ ...given, guard }, model, [
+    answer: (answers, again) =>
+      proceed({ ...given, ...again }, model, [
         ...all,
         {
           role: 'tool',

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@holdfast/core';
+import type { ReleasingGuard } from '@holdfast/guard';
 import { sequentialDependency } from '@holdfast/policy';
 import { expect, test } from 'vitest';
 import type { Driver } from './driver.ts';
@@ -76,12 +77,17 @@ export function testEndings(driver: Driver): void {
     expect(made.ran).toEqual(['pay']);
   });
 
-  test('a call that the framework runs again gives its first value', async () => {
+  test('a call that the framework runs again gives its first value, also in another process, and writes nothing', async () => {
     const made = world();
-    for (const guard of [made.guard, made.guard]) {
+    const run = async (guard: ReleasingGuard): Promise<void> => {
       const result = read(await driver.run({ guard, tools: made.tools, model: script([pay()]) }));
       expect(result['call-1']).toContain('{"done":"pay"}');
-    }
+    };
+    await run(made.guard);
+    const written = made.written();
+    await run(made.guard);
+    await run(made.again().guard);
     expect(made.ran).toHaveLength(1);
+    expect(made.written()).toBe(written);
   });
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -18,6 +18,32 @@ export const versions = {
   langchain: '1.5.14',
   zod: '4.6.7',
 } as const;
+
+const pages = ['openai-agents', 'langchain', 'mastra', 'strands'] as const;
+
+/** The declarations that the pages leave to the reader. */
+const given: Readonly<Record<(typeof pages)[number], string>> = {
+  'openai-agents': 'declare const refund: Parameters<typeof openAiTool>[0] & { parameters: undefined };',
+  langchain: `import type { MemorySaver } from '@langchain/langgraph';
+declare const model: NonNullable<Parameters<typeof createAgent>[0]['model']>;
+declare const tools: import('@langchain/core/tools').StructuredToolInterface[];
+declare const checkpointer: MemorySaver;`,
+  mastra: `type Config = ConstructorParameters<typeof Agent>[0];
+declare const instructions: string;
+declare const model: Config['model'];
+declare const tools: Record<string, ReturnType<typeof import('@mastra/core/tools').createTool>>;`,
+  strands: `declare const model: import('@strands-agents/sdk').Model;
+declare const tools: import('@strands-agents/sdk').Tool[];`,
+};
+
+/** The program of a page of the guide, to be compiled. */
+function toProgram(name: (typeof pages)[number]): string {
+  const page = readFileSync(join(root, 'apps', 'docs', 'guide', `${name}.md`), 'utf8');
+  const [, program] = /^```typescript\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  if (program === undefined) throw new Error(`The page ${name}.md has no program.`);
+  const guard = "declare const guard: import('@holdfast/guard').ReleasingGuard;";
+  return `${program}\n${guard}\n${given[name]}\nexport { agent };\n`;
+}
 
 /** Installs the frameworks, some 350 MB, once into their own folder, and copies the drivers next to them. */
 export function installFrameworks(): void {
@@ -43,6 +69,9 @@ export function installFrameworks(): void {
     rmSync(join(folder, name), { recursive: true, force: true });
     cpSync(join(import.meta.dirname, name), join(folder, name), { recursive: true });
   }
+  rmSync(join(folder, 'pages'), { recursive: true, force: true });
+  mkdirSync(join(folder, 'pages'));
+  for (const name of pages) writeFileSync(join(folder, 'pages', `${name}.ts`), toProgram(name));
   rmSync(join(folder, 'examples'), { recursive: true, force: true });
   cpSync(join(root, 'examples', 'frameworks'), join(folder, 'examples'), { recursive: true });
 }

@@ -43,6 +43,25 @@ function testAnswers(driver: Driver): void {
       expect(made.ends()).toMatchObject([{ approval: { type: 'approve', by: 'agent' }, outcome: { kind: 'ok' } }]);
     });
 
+    test('an answer that arrives twice, as from a second click, runs the call once', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      read(await question.answer({ 'call-1': true }));
+      const second = question.answer({ 'call-1': true });
+      if (driver.secondAnswer !== undefined) await expect(second).rejects.toMatchObject({ id: driver.secondAnswer });
+      else expect(read(await second)['call-1']).toContain('{"done":"pay"}');
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toHaveLength(1);
+    });
+
+    test('an answer that arrives twice at the same time runs the call once', async () => {
+      const made = world([asking]);
+      const question = asked(await start(made, [[pay()]]));
+      await Promise.allSettled([question.answer({ 'call-1': true }), question.answer({ 'call-1': true })]);
+      expect(made.ran).toHaveLength(1);
+      expect(made.ends()).toHaveLength(1);
+    });
+
     test("a no in the framework's own flow", async () => {
       const made = world([asking]);
       const question = asked(await start(made, [[pay()]]));
@@ -56,7 +75,7 @@ function testAnswers(driver: Driver): void {
       const made = world([asking]);
       const question = asked(await start(made, [[pay()]]));
       const { guard, session } = made.again();
-      expect(read(await question.answer({ 'call-1': false }, guard))['call-1']).toBeDefined();
+      expect(read(await question.answer({ 'call-1': false }, { guard }))['call-1']).toBeDefined();
       expect(made.ends()).toMatchObject([{ outcome: { kind: 'denied' } }]);
       expect(pendingApprovals(session)).toEqual([]);
       expect(read(await start({ ...made, guard }, [[pay()]]))['call-1']).toContain('person');
@@ -75,7 +94,7 @@ function testAnswers(driver: Driver): void {
       const made = world([asking]);
       const question = asked(await start(made, [[ship('call-1'), pay('call-2')]]));
       expect(question.ids).toEqual(['call-2']);
-      const answered = read(await question.answer({ 'call-2': true }, made.again().guard));
+      const answered = read(await question.answer({ 'call-2': true }, { guard: made.again().guard }));
       expect(answered['call-1']).toContain('{"done":"ship"}');
       expect(answered['call-2']).toContain('{"done":"pay"}');
       expect([...made.ran].sort()).toEqual(['pay {"order":17}', 'ship {"order":17}']);

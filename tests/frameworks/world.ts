@@ -25,6 +25,8 @@ export interface World {
   readonly ran: string[];
   readonly tools: Readonly<Record<string, Body>>;
   ends(): readonly LogRecord[];
+  /** The number of records. */
+  written(): number;
   /** The guard of another process. */
   again(): { readonly guard: ReleasingGuard; readonly session: Session };
 }
@@ -47,6 +49,7 @@ export function world(policies: readonly Policy[] = []): World {
     ran,
     tools: Object.fromEntries(['pay', 'ship', 'read', 'write'].map((name) => [name, body(name)])),
     ends: () => store.records.filter(({ type }) => type === 'tool-call-end'),
+    written: () => store.records.length,
     again() {
       const live = replay(store.records, { store, slices: [decisions] });
       return { session: live, guard: open(live) };

@@ -62,7 +62,12 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['Several machines', '/several-machines'],
         ['Redaction', '/redaction'],
       ]),
-      topic('Frameworks', [['Govern a framework', '/frameworks']]),
+      topic('Frameworks', [
+        ['OpenAI Agents', '/openai-agents'],
+        ['LangChain', '/langchain'],
+        ['Mastra', '/mastra'],
+        ['Strands', '/strands'],
+      ]),
       topic('MCP', [
         ['Use an MCP server', '/mcp-servers'],
         ['Offer tools over MCP', '/mcp-serve'],

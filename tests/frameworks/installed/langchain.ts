@@ -1,11 +1,11 @@
-import { holdfastMiddleware } from '@holdfast/guard/langchain';
+import { holdfastMiddleware, toLangChainTools } from '@holdfast/guard/langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { createAgent, createMiddleware } from 'langchain';
-import type { Driver, Given, Ran } from '../driver.ts';
+import type { Driver, Given, ModelCall, Ran } from '../driver.ts';
 
 class ScriptedModel extends BaseChatModel {
   readonly script: Given['model'];
@@ -27,16 +27,30 @@ class ScriptedModel extends BaseChatModel {
   async _generate(): Promise<ChatResult> {
     const turn = await this.script(this.index);
     this.index += 1;
-    const message =
-      typeof turn === 'string'
-        ? new AIMessage(turn)
-        : new AIMessage({ content: '', tool_calls: turn.map(({ id, name, input }) => ({ id, name, args: input })) });
+    const message = typeof turn === 'string' ? new AIMessage(turn) : new AIMessage({ content: '', ...toCalls(turn) });
     return { generations: [{ text: '', message }] };
   }
 }
 
+/** As LangChain's own clients read them. */
+function toCalls(turn: readonly ModelCall[]): Pick<AIMessage, 'tool_calls' | 'invalid_tool_calls'> {
+  const [tool_calls, invalid_tool_calls]: [
+    NonNullable<AIMessage['tool_calls']>,
+    NonNullable<AIMessage['invalid_tool_calls']>,
+  ] = [[], []];
+  for (const { id, name, input } of turn) {
+    try {
+      tool_calls.push({ id, name, args: typeof input === 'string' ? JSON.parse(input) : input });
+    } catch {
+      invalid_tool_calls.push({ id, name, args: String(input), error: 'not JSON' });
+    }
+  }
+  return { tool_calls, invalid_tool_calls };
+}
+
 export const driver: Driver = {
   name: 'LangChain',
+  decides: ['a call whose arguments are not JSON does not run, and the run goes on'],
   run: (given) => proceed(given, new ScriptedModel(given.model), new MemorySaver()),
   handOff: { name: 'helper', input: {} },
   async runTeam({ guard, tools, model, helper: { model: script, options } }) {
@@ -82,8 +96,12 @@ const tellErrors = createMiddleware({
 });
 
 async function proceed(given: Given, model: ScriptedModel, checkpointer: MemorySaver, resume?: Command): Promise<Ran> {
+  const { own } = given;
   const middleware = [holdfastMiddleware(given.guard, given.options), tellErrors];
-  const agent = createAgent({ model, tools: toTools(given.tools), middleware, checkpointer });
+  const agent =
+    own === undefined
+      ? createAgent({ model, tools: toTools(given.tools), middleware, checkpointer })
+      : createAgent({ model, ...toLangChainTools(own.tools, { ...own.options, tool }), checkpointer });
   const config = {
     configurable: { thread_id: 'monday' },
     ...(given.signal === undefined ? {} : { signal: given.signal }),
@@ -104,9 +122,9 @@ async function proceed(given: Given, model: ScriptedModel, checkpointer: MemoryS
   return {
     type: 'asked',
     ids,
-    answer(answers, guard = given.guard) {
+    answer(answers, again) {
       const decisions = ids.map((id) => ({ type: answers[id] === true ? 'approve' : 'reject' }));
-      return proceed({ ...given, guard }, model, checkpointer, new Command({ resume: { decisions } }));
+      return proceed({ ...given, ...again }, model, checkpointer, new Command({ resume: { decisions } }));
     },
   };
 }

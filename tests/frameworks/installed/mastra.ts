@@ -1,4 +1,4 @@
-import { governTools } from '@holdfast/guard/mastra';
+import { governTools, toMastraTools } from '@holdfast/guard/mastra';
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
 import { InMemoryStore } from '@mastra/core/storage';
@@ -9,6 +9,8 @@ import type { Driver, Given, Ran } from '../driver.ts';
 
 export const driver: Driver = {
   name: 'Mastra',
+  decides: ['a call of an unknown tool runs nothing, and the run goes on'],
+  secondAnswer: 'AGENT_RESUME_NO_SNAPSHOT_FOUND',
   run: (given) => proceed(given, scriptedModel(given.model), new InMemoryStore()),
   handOff: { name: 'agent-helper', input: { prompt: 'Go.' } },
   async runTeam({ guard, tools, model, helper: { model: script, options } }) {
@@ -61,13 +63,17 @@ interface Resume {
 type ScriptedModel = ReturnType<typeof scriptedModel>;
 
 async function proceed(given: Given, model: ScriptedModel, storage: InMemoryStore, resume?: Resume): Promise<Ran> {
+  const { own } = given;
   const desk = new Agent({
     id: 'desk',
     name: 'desk',
     instructions: 'Help.',
     // Mastra's own type of it is narrower than the SDK's.
     model: model as never,
-    tools: governTools(given.guard, toTools(given.tools), given.options),
+    tools:
+      own === undefined
+        ? governTools(given.guard, toTools(given.tools), given.options)
+        : toMastraTools(own.tools, { ...own.options, tool: createTool }),
   });
   const agent = new Mastra({ agents: { desk }, storage, logger: false }).getAgent('desk');
   const options = { maxSteps: 9, ...(given.signal === undefined ? {} : { abortSignal: given.signal }) };
@@ -79,8 +85,8 @@ async function proceed(given: Given, model: ScriptedModel, storage: InMemoryStor
   return {
     type: 'asked',
     ids: waiting.ids,
-    answer: (answers, guard = given.guard) =>
-      proceed({ ...given, guard }, model, storage, {
+    answer: (answers, again) =>
+      proceed({ ...given, ...again }, model, storage, {
         runId: waiting.runId,
         toolCallId: next,
         approved: answers[next] === true,

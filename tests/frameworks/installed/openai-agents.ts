@@ -1,4 +1,4 @@
-import { governTool } from '@holdfast/guard/openai-agents';
+import { governTool, toOpenAiTools } from '@holdfast/guard/openai-agents';
 import { Agent, type Model, type ModelResponse, Runner, RunState, type StreamEvent, tool, Usage } from '@openai/agents';
 import type { Driver, Given, Ran } from '../driver.ts';
 
@@ -18,7 +18,7 @@ class ScriptedModel implements Model {
         ? [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: turn }] }]
         : turn.map(({ id, name, input }) => ({
             ...{ type: 'function_call', callId: id, name, status: 'completed' },
-            arguments: JSON.stringify(input),
+            arguments: typeof input === 'string' ? input : JSON.stringify(input),
           }));
     return { usage: new Usage(), output };
   }
@@ -33,6 +33,7 @@ class ScriptedModel implements Model {
 
 export const driver: Driver = {
   name: 'OpenAI Agents',
+  decides: ['a call whose arguments are not JSON does not run, and the run goes on'],
   hasDeadlines: true,
   // The SDK keeps the message to itself.
   errorText: 'An error occurred while running the tool.',
@@ -54,7 +55,8 @@ export const driver: Driver = {
   },
 };
 
-function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'deadlineMs'>): ReturnType<typeof tool>[] {
+function toTools(given: Pick<Given, 'guard' | 'tools' | 'options' | 'own' | 'deadlineMs'>): ReturnType<typeof tool>[] {
+  if (given.own !== undefined) return toOpenAiTools(given.own.tools, { ...given.own.options, tool });
   const make = governTool(given.guard, tool, given.options);
   return Object.entries(given.tools).map(([name, body]) =>
     make({
@@ -79,11 +81,14 @@ async function proceed(
   const agent = new Agent({ name: 'desk', model, tools });
   const runner = new Runner({ tracingDisabled: true });
   const input = resume === undefined ? 'Go.' : await resume(agent);
-  const signal = given.signal === undefined ? {} : { signal: given.signal };
+  const options = {
+    toolNotFoundBehavior: 'return_error_to_model' as const,
+    ...(given.signal === undefined ? {} : { signal: given.signal }),
+  };
   const result =
     given.streams === true
-      ? await runner.run(agent, input, { stream: true, ...signal })
-      : await runner.run(agent, input, signal);
+      ? await runner.run(agent, input, { stream: true, ...options })
+      : await runner.run(agent, input, options);
   if ('completed' in result) await result.completed;
   const ids = result.interruptions.map(({ rawItem }) => ('callId' in rawItem ? rawItem.callId : ''));
   if (ids.length === 0) {
@@ -94,8 +99,8 @@ async function proceed(
   return {
     type: 'asked',
     ids,
-    answer: (answers, guard = given.guard) =>
-      proceed({ ...given, guard }, model, async (other) => {
+    answer: (answers, again) =>
+      proceed({ ...given, ...again }, model, async (other) => {
         const state = await RunState.fromString<undefined, Agent>(other, written);
         for (const question of state.getInterruptions()) {
           const { rawItem } = question;

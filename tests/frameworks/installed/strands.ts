@@ -1,4 +1,4 @@
-import { holdfastIntervention } from '@holdfast/guard/strands';
+import { holdfastIntervention, toStrandsTools } from '@holdfast/guard/strands';
 import { Agent, type JSONValue, type Message, Model, type ModelStreamEvent, tool } from '@strands-agents/sdk';
 import type { Driver, Given, Ran } from '../driver.ts';
 
@@ -32,7 +32,10 @@ class ScriptedModel extends Model {
         };
         yield {
           type: 'modelContentBlockDeltaEvent',
-          delta: { type: 'toolUseInputDelta', input: JSON.stringify(part.input) },
+          delta: {
+            type: 'toolUseInputDelta',
+            input: typeof part.input === 'string' ? part.input : JSON.stringify(part.input),
+          },
         };
       }
       yield { type: 'modelContentBlockStopEvent' };
@@ -43,6 +46,7 @@ class ScriptedModel extends Model {
 
 export const driver: Driver = {
   name: 'Strands',
+  decides: ['a call whose arguments are not JSON does not run, and the run goes on'],
   waitsForBodies: true,
   run: (given) => proceed(given, new ScriptedModel(given.model)),
   handOff: { name: 'helper', input: { input: 'Go.' } },
@@ -82,10 +86,12 @@ interface Resume {
 }
 
 async function proceed(given: Given, model: ScriptedModel, resume?: Resume): Promise<Ran> {
+  const { own } = given;
   const agent = new Agent({
     model,
-    tools: toTools(given.tools),
-    interventions: [holdfastIntervention(given.guard, given.options)],
+    ...(own === undefined
+      ? { tools: toTools(given.tools), interventions: [holdfastIntervention(given.guard, given.options)] }
+      : { tools: toStrandsTools(own.tools, { ...own.options, tool }) }),
     printer: false,
   });
   if (resume !== undefined) agent.loadSnapshot(JSON.parse(resume.snapshot));
@@ -105,8 +111,8 @@ async function proceed(given: Given, model: ScriptedModel, resume?: Resume): Pro
   return {
     type: 'asked',
     ids: interrupts.map(({ name }) => idOf(name)),
-    answer: (answers, guard = given.guard) =>
-      proceed({ ...given, guard }, model, {
+    answer: (answers, again) =>
+      proceed({ ...given, ...again }, model, {
         snapshot,
         responses: interrupts.map(({ id, name }) => ({
           interruptResponse: { interruptId: id, response: answers[idOf(name)] === true },

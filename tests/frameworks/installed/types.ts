@@ -1,8 +1,12 @@
 // Checked by `tsc` against the frameworks' own types: what a program says about its tools survives.
+
+import { defineTool } from '@holdfast/core';
 import { createGuard } from '@holdfast/guard';
 import { governTools as governAiSdk } from '@holdfast/guard/ai-sdk';
-import { governTools as governMastra } from '@holdfast/guard/mastra';
-import { governTool } from '@holdfast/guard/openai-agents';
+import { toLangChainTools } from '@holdfast/guard/langchain';
+import { governTools as governMastra, toMastraTools } from '@holdfast/guard/mastra';
+import { governTool, toOpenAiTools } from '@holdfast/guard/openai-agents';
+import { tool as langChainTool } from '@langchain/core/tools';
 import { createTool } from '@mastra/core/tools';
 import { tool as openAiTool } from '@openai/agents';
 import { generateText, ToolLoopAgent, tool } from 'ai';
@@ -40,3 +44,13 @@ const look = createTool({
 });
 const tools = governMastra(guard, { look });
 isTrue<Equal<typeof tools.look, typeof look>>();
+
+const own = { session: {} as never, policies: [] };
+const ship = defineTool({ name: 'ship', description: 'Ship.', execute: () => 'Shipped.' });
+const mastraTools = toMastraTools({ ship }, { ...own, tool: createTool });
+isTrue<Equal<typeof mastraTools, { ship: ReturnType<typeof createTool> }>>();
+export const openAiTools: ReturnType<typeof openAiTool>[] = toOpenAiTools([ship], { ...own, tool: openAiTool });
+export const langChainTools: ReturnType<typeof langChainTool>[] = toLangChainTools([ship], {
+  ...own,
+  tool: langChainTool,
+}).tools;

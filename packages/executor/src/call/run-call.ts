@@ -14,9 +14,16 @@ export interface Released {
   readonly kind: 'released';
 }
 
-export interface RunCallOptions<Elsewhere extends Released = never> {
+/** A call that no policy asks about. It leaves no record, and is decided again when it runs. */
+export interface Unasked {
+  readonly kind: 'unasked';
+}
+
+export interface RunCallOptions<Elsewhere extends Released | Unasked = never> {
   /** Takes over the call where its body would begin. */
   readonly elsewhere?: ((call: RunningCall) => Promise<Outcome | Elsewhere>) | undefined;
+  /** The result of a permitted call, which then goes no further. */
+  readonly ahead?: Elsewhere | undefined;
   /** Ends the call before its first stage. */
   readonly refusal?: Ending | undefined;
   /** Called when the tool begins; from then on the call cannot be suspended. */
@@ -31,10 +38,10 @@ const plainly: RunCallOptions = {};
  * Runs the stages of one call: parse, authorize and approve, enter (budgets, start record), execute, settle. Each stage takes the
  * result of the one before; a call that ends early leaves only its record.
  */
-export async function runCall<Elsewhere extends Released = never>(
+export async function runCall<Elsewhere extends Released | Unasked = never>(
   source: IdentifiedCall,
   scope: CallScope,
-  { refusal, elsewhere, onEntered, onEnd }: RunCallOptions<Elsewhere> = plainly,
+  { refusal, elsewhere, ahead, onEntered, onEnd }: RunCallOptions<Elsewhere> = plainly,
 ): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   const startedAtMs = tellStart(source, scope);
   try {
@@ -50,6 +57,7 @@ export async function runCall<Elsewhere extends Released = never>(
       return { kind: 'suspended', pending: [permitted.pending] };
     }
     if (permitted.type === 'ended') return endUnentered(permitted.ending, call);
+    if (ahead !== undefined) return ahead;
 
     const refused = enter(call, elsewhere !== undefined);
     if (refused !== undefined) return endUnentered(refused.ending, call);

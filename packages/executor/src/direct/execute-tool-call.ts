@@ -10,7 +10,7 @@ import {
 import type { ToolOutcome } from '@holdfast/core/types';
 import { claimCall } from '../approval/claims.ts';
 import { identifyCall } from '../call/prepare.ts';
-import { type Released, type RunCallOptions, runCall } from '../call/run-call.ts';
+import { type Released, type RunCallOptions, runCall, type Unasked } from '../call/run-call.ts';
 import { type CallOptions, type CallScope, companion, companionOf, type WithCompanion } from '../call/scope.ts';
 import type { Suspended } from '../call/types.ts';
 import { recoverResources } from '../resources/recover.ts';
@@ -52,7 +52,8 @@ function scopeFor(options: CallOptions, called: string): CallScope {
   const known = (options?.session as WithCompanion | undefined)?.[companion]?.direct;
   if (known !== undefined && isMadeOf(known.scope, known.options, options, called)) return known.scope;
   const scope = openScope(options);
-  if (isPlain(options) && scope.parent === undefined)
+  // A disposed lifetime would not hear that another machine takes the session over.
+  if (isPlain(options) && scope.parent === undefined && scope.lifetime.endless)
     companionOf(scope.session).direct = { scope, options: { ...options } };
   return scope;
 }
@@ -101,18 +102,19 @@ function isBoundTo({ hostPolicies }: CallScope, { policies = none }: CallOptions
 }
 
 const none: readonly Policy[] = [];
+const here: RunCallOptions = {};
 
 /** Like `executeToolCall`. Throws configuration errors before the call begins. */
-export function executeIn<Elsewhere extends Released = never>(
+export function executeIn<Elsewhere extends Released | Unasked = never>(
   scope: CallScope,
   call: ToolCall,
-  elsewhere?: RunCallOptions<Elsewhere>['elsewhere'],
+  { elsewhere, ahead }: Pick<RunCallOptions<Elsewhere>, 'elsewhere' | 'ahead'> = here,
 ): Promise<Outcome | Suspended | NoInfer<Elsewhere>> {
   const identified = identifyCall(call, () => nextCallId(scope.session));
   const release = claimId(identified.id, scope.session);
   const waiting = scope.parent?.counts ?? (scope.resources.size === 0 ? undefined : recoverResources(scope));
-  if (waiting === undefined) return runCall(identified, scope, { elsewhere, onEnd: release });
-  return runAfter(waiting, () => runCall(identified, scope, { elsewhere, onEnd: release }), release);
+  if (waiting === undefined) return runCall(identified, scope, { elsewhere, ahead, onEnd: release });
+  return runAfter(waiting, () => runCall(identified, scope, { elsewhere, ahead, onEnd: release }), release);
 }
 
 async function runAfter<Ended>(

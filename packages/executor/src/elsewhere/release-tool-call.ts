@@ -23,7 +23,9 @@ export async function releaseToolCall(
   if (typeof call !== 'string') checkCall(call);
   const scope = openScope(options);
   try {
-    return await (typeof call === 'string' ? resumeIn(scope, call, release) : executeIn(scope, call, release));
+    return await (typeof call === 'string'
+      ? resumeIn(scope, call, release)
+      : executeIn(scope, call, { elsewhere: release }));
   } finally {
     scope.lifetime.dispose();
   }

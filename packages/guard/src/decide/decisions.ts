@@ -13,8 +13,8 @@ import * as v from 'valibot';
 import type { GuardedCall } from './types.ts';
 
 /** Decisions kept in memory and log, so that a call reported twice is decided once. */
-const kept = 1000;
-const dropped = 200;
+const kept = 2000;
+const dropped = 1000;
 
 /** The decision about a call of an agent. */
 export type GuardDecision = {

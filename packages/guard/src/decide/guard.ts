@@ -19,7 +19,8 @@ import type {
 } from './types.ts';
 import { denial, factsAt, toCall, toKnownVerdict, toNewVerdict, toReport, unreported } from './verdict.ts';
 
-const tenMinutes = 600_000;
+const done = Promise.resolve();
+const nothing = (): void => undefined;
 
 /** @throws HoldfastError `options.invalid`. */
 export function createGuard(options: GuardOptions): ReleasingGuard {
@@ -61,16 +62,13 @@ class SessionGuard implements ReleasingGuard {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async before(call: GuardedCall): Promise<GuardVerdict> {
-    try {
-      return await this.#judge(call, digestCall(call));
-    } catch (thrown) {
-      return denial(thrown);
-    }
+  before(call: GuardedCall): Promise<GuardVerdict> {
+    return this.#judge(call);
   }
 
-  async #judge(call: GuardedCall, digest: string): Promise<GuardVerdict> {
+  async #judge(call: GuardedCall, known?: string): Promise<GuardVerdict> {
     try {
+      const digest = known ?? digestCall(call);
       const key = this.#keyOf(call, digest);
       for (let other = this.#beside(key, digest); other !== undefined; other = this.#beside(key, digest)) {
         if (other.key === key && other.digest === digest) return await other.verdict;
@@ -93,8 +91,8 @@ class SessionGuard implements ReleasingGuard {
     try {
       const digest = digestCall(call);
       // Equal calls may share a question: each takes its yes before the next one looks.
-      const turn = (this.#releasing.get(digest) ?? Promise.resolve()).then(() => this.#release(call, digest));
-      const settled = Promise.allSettled([turn]).then(() => undefined);
+      const turn = (this.#releasing.get(digest) ?? done).then(() => this.#release(call, digest));
+      const settled = turn.then(nothing, nothing);
       this.#releasing.set(digest, settled);
       try {
         return await turn;
@@ -105,6 +103,7 @@ class SessionGuard implements ReleasingGuard {
       return denial(thrown);
     }
   }
+
   async after(call: GuardedCallName, report: GuardReport): Promise<Outcome | undefined> {
     const { session } = this.#options;
     const decided = this.#book.find(call);
@@ -218,6 +217,7 @@ class SessionGuard implements ReleasingGuard {
 
   /** The same call, or an equal one, that is being decided. */
   #beside(key: string, digest: string): Deciding | undefined {
+    if (this.#deciding.size === 0) return undefined;
     return this.#deciding.get(key) ?? [...this.#deciding.values()].find((other) => other.digest === digest);
   }
 
@@ -236,7 +236,7 @@ class SessionGuard implements ReleasingGuard {
       }
       const options = this.#optionsFor(call);
       const { answeredAtMs = 0 } = last;
-      const holdsMs = this.#options.answerHoldsMs ?? tenMinutes;
+      const holdsMs = this.#options.answerHoldsMs ?? 600_000;
       if (last.answer?.type === 'approve' && this.#clock.now() - answeredAtMs >= holdsMs) {
         await this.#giveUp(waiting, options);
       } else {
@@ -262,7 +262,7 @@ class SessionGuard implements ReleasingGuard {
     const noted: GuardDecision = {
       callId,
       digest,
-      inputDigest: digestInput(name, input),
+      inputDigest: folder === undefined ? digest : digestInput(name, input),
       verdict: verdict.type,
       ...(verdict.type === 'allow' ? {} : { reason: verdict.reason }),
       ...(verdict.type === 'deny' ? { code: verdict.code } : {}),

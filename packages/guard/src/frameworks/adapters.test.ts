@@ -93,6 +93,22 @@ describe('LangChain', () => {
     expect(await hook({ messages: [] }, {})).toBeUndefined();
   });
 
+  test('a body does not run without a release of its own id', async () => {
+    const { afterModel, wrapToolCall } = holdfastMiddleware(open());
+    await afterModel.hook(state(3), {});
+    const ran: unknown[] = [];
+    const tool = { invoke: (): unknown => ran.push('paid') };
+    const run = (id: string, order: number): unknown =>
+      wrapToolCall({ toolCall: { id, name: 'pay', args: { order } }, tool, runtime: {} }, (request) =>
+        (request.tool as { invoke(): unknown }).invoke(),
+      );
+    expect(await run('other', 1)).toBe('Denied: Closed.');
+    expect(await run('c3', 2)).toContain('A person has to approve this');
+    expect(ran).toEqual([]);
+    await run('c3', 3);
+    expect(ran).toEqual(['paid']);
+  });
+
   test.each([
     ['an approval', { decisions: [{ type: 'approve' }] }, undefined],
     ['a rejection', { decisions: [{ type: 'reject', message: 'Not now.' }] }, 'a person said no. Not now.'],

@@ -2,18 +2,18 @@ import { isPlainObject } from '@holdfast/core/internal';
 import type { ReleasingGuard } from '../decide/types.ts';
 import { decide, type GovernOptions, refusalOf, runGoverned, toGoverned } from './run.ts';
 
-interface LangChainCall {
+export interface LangChainCall {
   readonly id?: string | undefined;
   readonly name: string;
   readonly args: unknown;
 }
 
-interface LangChainMessage {
+export interface LangChainMessage {
   readonly type: string;
   readonly tool_calls?: readonly LangChainCall[] | undefined;
 }
 
-interface Runtime {
+export interface Runtime {
   readonly signal?: AbortSignal | undefined;
   readonly interrupt?: ((value: unknown) => unknown) | undefined;
 }
@@ -104,16 +104,26 @@ function toCall({ id, name, args }: LangChainCall, options: GovernOptions): Retu
 
 /** Asks in the format of the framework's own middleware. Returns the calls that were not approved. */
 function interrupt(asked: readonly Refused[], runtime: Runtime): readonly Refused[] {
-  const answer = runtime.interrupt?.({
+  return readAnswers(asked, runtime).flatMap(({ call, no }) =>
+    no === undefined ? [] : [{ call, reason: `\`${call.name}\` was not run: ${no}` }],
+  );
+}
+
+/** The same, with each call. `no`: why it was not approved. */
+export function readAnswers(
+  asked: readonly Refused[],
+  { interrupt: askPerson }: Runtime,
+): readonly { readonly call: LangChainCall; readonly no: string | undefined }[] {
+  const answer = askPerson?.({
     actionRequests: asked.map(({ call: { id, name, args }, reason }) => ({ id, name, args, description: reason })),
     reviewConfigs: asked.map(({ call: { name } }) => ({ actionName: name, allowedDecisions: ['approve', 'reject'] })),
   });
   const decisions = isPlainObject(answer) && Array.isArray(answer['decisions']) ? answer['decisions'] : [];
-  return asked.flatMap(({ call }, index) => {
+  return asked.map(({ call }, index) => {
     const decision: unknown = decisions.length === asked.length ? decisions[index] : undefined;
-    if (isPlainObject(decision) && decision['type'] === 'approve') return [];
+    if (isPlainObject(decision) && decision['type'] === 'approve') return { call, no: undefined };
     const said = isPlainObject(decision) && typeof decision['message'] === 'string' ? ` ${decision['message']}` : '';
-    return [{ call, reason: `\`${call.name}\` was not run: a person said no.${said}` }];
+    return { call, no: `a person said no.${said}` };
   });
 }
 

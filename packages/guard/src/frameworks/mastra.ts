@@ -3,7 +3,7 @@ import type { ReleasingGuard } from '../decide/types.ts';
 import { decide, type GovernOptions, refusalOf, runGoverned, toGoverned } from './run.ts';
 
 /** The context of a Mastra tool, as far as the adapter uses it. */
-interface ToolContext {
+export interface ToolContext {
   readonly abortSignal?: AbortSignal;
   readonly agent?: {
     readonly toolCallId: string;
@@ -61,7 +61,7 @@ function wrap(
   });
 }
 
-function isYes(resumeData: unknown): boolean {
+export function isYes(resumeData: unknown): boolean {
   return isPlainObject(resumeData) && resumeData['approved'] === true;
 }
 

@@ -61,7 +61,7 @@ export async function runGoverned<Value>(
   }
   let value: Value;
   try {
-    value = await untilAborted(run, signal);
+    value = signal === undefined ? await run() : await untilAborted(run, signal);
   } catch (thrown) {
     await guard.after(call, toFailure(thrown, signal));
     throw thrown;
@@ -134,14 +134,14 @@ function toFirstValue(call: GovernedCall, released: Exclude<GuardRelease, { type
   throw refuse('call.in_doubt', `\`${call.name}\` has already run under this call id; its result was not kept.`);
 }
 
-function untilAborted<Value>(run: () => Value | PromiseLike<Value>, signal: AbortSignal | undefined): Promise<Value> {
+function untilAborted<Value>(run: () => Value | PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
     Promise.resolve()
       .then(run)
       .then(resolve, reject)
-      .finally(() => signal?.removeEventListener('abort', abort));
+      .finally(() => signal.removeEventListener('abort', abort));
   });
 }
 
