@@ -15,6 +15,7 @@ export const gemini: TestedAgent = {
     GOOGLE_GEMINI_BASE_URL: url,
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
+  addPlugin: (folder) => ({ commands: [['.bin/gemini', 'extensions', 'install', `${folder}/gemini`, '--consent']] }),
 };
 
 const settings = {
