@@ -48,5 +48,7 @@ function sumUp(text: string): string {
       return `| ${agent} | ${command} | ${date} | ${held} | ${open.join('; ')} |`;
     });
   const others = '| Claude Code, Cursor, GitHub Copilot CLI | not run: as published | | | |';
-  return ['| Agent | Run as | Date | Held | Not held |', '| --- | --- | --- | --- | --- |', ...rows, others, ''].join('\n');
+  return ['| Agent | Run as | Date | Held | Not held |', '| --- | --- | --- | --- | --- |', ...rows, others, ''].join(
+    '\n',
+  );
 }

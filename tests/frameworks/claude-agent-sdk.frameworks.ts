@@ -58,7 +58,7 @@ interface Script {
 }
 
 interface Ran {
-  /** What happened to each call. */
+  /** Each call: the input that ran, or the reason of its denial. */
   readonly seen: readonly object[];
   /** Its outcomes in the log. */
   readonly outcomes: readonly string[];

@@ -18,7 +18,7 @@ export function findPlugin(agent: string, host: GuardHost): string | undefined {
       return named.some(([name, on]) => name.startsWith('holdfast@') && on === true) ? path : undefined;
     }
     case 'codex': {
-      const path = join(home, '.codex', 'config.toml');
+      const path = join(home, '.codex/config.toml');
       const [, table] = /^\[plugins\."holdfast@[^"\n]+"\]\n((?:(?!\[).*\n?)*)/m.exec(textIn(path)) ?? [];
       return table === undefined || /^enabled\s*=\s*false/m.test(table) ? undefined : path;
     }

@@ -160,7 +160,10 @@ describe('an agent that has the plugin', () => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text.replace('/HOME', folder.path));
     const refused = await run(['guard', 'install', agent], folder.path);
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('plugin_installed') });
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('(usage.invalid: plugin_installed)'),
+    });
     expect((await run(['guard', 'status'], folder.path)).stdout).toContain(`${agent}: guarded by its plugin (`);
     expect((await run(['guard', 'doctor'], folder.path)).stdout).toContain(`${agent}: its plugin guards it (`);
   });

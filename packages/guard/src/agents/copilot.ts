@@ -67,7 +67,7 @@ function readEvent(fields: JsonObject): HookEvent {
       const { tool_result: result } = fields;
       const text = isPlainObject(result) ? result['text_result_for_llm'] : undefined;
       const report = { value: toKept(text as Json | undefined), input: call.input };
-      // Whether a command succeeded is not documented.
+      // Its makers do not say how a failing command is told.
       return { type: 'after', call, report: { ok: call.name === 'Bash' ? 'unknown' : true, ...report } };
     }
     case 'PostToolUseFailure': {
