@@ -180,7 +180,9 @@ async function start(agent: TestedAgent, started: Started): Promise<Pick<AgentRu
   const [program = '', ...words] = agent.words(started);
   const file = join(packageFolder(agent), 'node_modules', program);
   const env = toEnvironment(agent, started);
-  const child = spawn(file, words, { cwd: workspace, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: 240_000 });
+  // opencode does not end at SIGTERM.
+  const limit = { timeout: 240_000, killSignal: 'SIGKILL' as const };
+  const child = spawn(file, words, { cwd: workspace, env, stdio: ['ignore', 'ignore', 'pipe'], ...limit });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
