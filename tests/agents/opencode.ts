@@ -18,7 +18,7 @@ export const opencode: TestedAgent = {
   addPlugin: (folder) => ({
     settings: {
       '.config/opencode/opencode.json': (text) =>
-        JSON.stringify({ ...(JSON.parse(text) as object), plugin: [`file://${folder}/opencode`] }),
+        JSON.stringify({ ...(JSON.parse(text) as object), plugin: [`file://${folder}/holdfast-opencode`] }),
     },
   }),
 };

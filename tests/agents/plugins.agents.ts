@@ -54,8 +54,7 @@ describe.each([codex, gemini, opencode, pi])('$name', (agent) => {
         ),
     });
     expect(ran.leaked).toBe(false);
-    expect(ran.requests.at(-1)).toContain('the call is denied');
-    expect(ran.requests.at(-1)).not.toContain('a.txt');
+    expect(ran.requests.at(-1)?.match(/the call is denied/g)?.length).toBeGreaterThanOrEqual(2);
   });
 });
 
@@ -67,6 +66,6 @@ function hookOf(agent: string): string {
     case 'gemini':
       return '.gemini/extensions/holdfast/hook';
     default:
-      return `${agent}/hook`;
+      return `holdfast-${agent}/hook`;
   }
 }

@@ -83,9 +83,9 @@ const schemas: readonly (readonly [string, v.GenericSchema])[] = [
     'gemini/hooks/hooks.json',
     hooks(['BeforeTool', 'AfterTool', 'BeforeAgent', 'SessionEnd'], { name: v.literal('holdfast') }),
   ],
-  ['opencode/package.json', v.strictObject({ ...npm, main: below })],
+  ['holdfast-opencode/package.json', v.strictObject({ ...npm, main: below })],
   [
-    'pi/package.json',
+    'holdfast-pi/package.json',
     v.strictObject({
       ...npm,
       keywords: v.tuple([v.literal('pi-package')]),
@@ -102,12 +102,12 @@ test('every JSON file has a schema, and every file that one names is there', () 
   expect([...made.keys()].filter((path) => path.endsWith('.json')).toSorted()).toEqual(
     schemas.map(([path]) => path).toSorted(),
   );
-  for (const agent of Object.keys(plugins)) {
-    expect(made.get(`${agent}/1.0.0-0123456789ab/hook.cjs`)).toBe('1');
-    const text = made.get(`${agent}/hooks/hooks.json`) ?? made.get(`${agent}/index.js`) ?? '';
+  for (const [agent, { folder = agent }] of Object.entries(plugins)) {
+    expect(made.get(`${folder}/1.0.0-0123456789ab/hook.cjs`)).toBe('1');
+    const text = made.get(`${folder}/hooks/hooks.json`) ?? made.get(`${folder}/index.js`) ?? '';
     expect(text).toContain('/1.0.0-0123456789ab/guard-hook-main.cjs');
   }
-  expect(read('opencode/package.json')).toMatchObject({ version: manifest.version });
+  expect(read('holdfast-opencode/package.json')).toMatchObject({ version: manifest.version });
 });
 
 describe('the commands of hooks', () => {
@@ -139,7 +139,9 @@ test('`guard plugins` writes them into a new folder, and into no other', async (
     exitCode: 0,
     stdout: expect.stringContaining(`pi install ${folder.path}`),
   });
-  expect(await readFile(join(folder.path, 'out/pi/index.js'), 'utf8')).toContain('export default function (pi)');
+  expect(await readFile(join(folder.path, 'out/holdfast-pi/index.js'), 'utf8')).toContain(
+    'export default function (pi)',
+  );
   const again = await run(['guard', 'plugins', 'out'], folder.path);
   expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('file_exists') });
 });
@@ -149,9 +151,9 @@ describe('an agent that has the plugin', () => {
     ['claude-code', '.claude/settings.json', '{"enabledPlugins":{"holdfast@team":true}}'],
     ['codex', '.codex/config.toml', 'model = "m"\n[plugins."holdfast@team"]\nenabled = true\n'],
     ['gemini', '.gemini/extensions/holdfast/gemini-extension.json', '{}'],
-    ['opencode', '.config/opencode/opencode.jsonc', '// mine\n{"plugin":["file:///HOME/out/opencode"]}'],
+    ['opencode', '.config/opencode/opencode.jsonc', '// mine\n{"plugin":["file:///HOME/out/holdfast-opencode"]}'],
     ['opencode', '.config/opencode/opencode.json', '{"plugin":[["holdfast-opencode@1.0.0",{}]]}'],
-    ['pi', '.pi/agent/settings.json', '{"packages":["../../out/pi"]}'],
+    ['pi', '.pi/agent/settings.json', '{"packages":["../../out/holdfast-pi"]}'],
     ['pi', '.pi/agent/settings.json', '{"packages":[{"source":"npm:holdfast-pi"}]}'],
   ])('%s (%s): is not installed by settings as well, and status and doctor say why', async (agent, path, text) => {
     await using folder = await createFolder();

@@ -13,6 +13,8 @@ const { version, license } = manifest;
 const about = { name, version, description };
 
 interface Plugin {
+  /** Its folder, where that is not the agent's name. An agent runs it in place: the guard lets no call change a folder of this name. */
+  readonly folder?: string;
   /** Its small files, by path in its folder. `hook`: where the hook's program lies there. */
   files(hook: string): Readonly<Record<string, string>>;
   /** How a person installs it, from the folder of all. */
@@ -47,12 +49,14 @@ export const plugins: Readonly<Record<string, Plugin>> = {
     installs: 'gemini extensions install FOLDER/gemini',
   },
   opencode: {
+    folder: packageName('opencode'),
     files: (hook) => packageFiles('opencode', hook, { main: './index.js' }),
-    installs: '"plugin": ["FOLDER/opencode"] in opencode.json',
+    installs: '"plugin": ["FOLDER/holdfast-opencode"] in opencode.json',
   },
   pi: {
+    folder: packageName('pi'),
     files: (hook) => packageFiles('pi', hook, { keywords: ['pi-package'], pi: { extensions: ['./index.js'] } }),
-    installs: 'pi install FOLDER/pi',
+    installs: 'pi install FOLDER/holdfast-pi',
   },
 };
 
@@ -73,11 +77,12 @@ export function makePlugins(program: HookProgram): ReadonlyMap<string, string> {
     ['.agents/plugins/marketplace.json', toText(codexMarketplace)],
     ['README.md', readme],
   ]);
-  const { folder, texts } = toParts(program);
+  const { folder: hook, texts } = toParts(program);
   for (const [agent, plugin] of Object.entries(plugins)) {
-    const own = plugin.files(`${folder}/${main}`);
-    for (const [path, text] of Object.entries(own)) files.set(`${agent}/${path}`, text);
-    for (const [file, text] of texts) files.set(`${agent}/${folder}/${file}`, text);
+    const { folder = agent } = plugin;
+    const own = plugin.files(`${hook}/${main}`);
+    for (const [path, text] of Object.entries(own)) files.set(`${folder}/${path}`, text);
+    for (const [file, text] of texts) files.set(`${folder}/${hook}/${file}`, text);
   }
   return files;
 }

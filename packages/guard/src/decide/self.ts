@@ -43,6 +43,8 @@ const agentSettings: readonly string[] = [
   '.pi/settings.json',
   '.pi/agent/extensions',
   '.pi/agent/settings.json',
+  'holdfast-opencode',
+  'holdfast-pi',
   'holdfast.policy.json',
   'holdfast.policy.yaml',
   'holdfast.policy.yml',
