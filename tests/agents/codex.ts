@@ -34,6 +34,12 @@ function createCodex(flags: readonly string[]): TestedAgent {
           ]
         : ['.bin/codex', 'exec', '--json', '--sandbox', 'danger-full-access', ...flags, prompt],
     environment: () => ({ MOCK_KEY: 'none' }),
+    addPlugin: (folder) => ({
+      commands: [
+        ['.bin/codex', 'plugin', 'marketplace', 'add', folder],
+        ['.bin/codex', 'plugin', 'add', 'holdfast@holdfast'],
+      ],
+    }),
   };
 }
 

@@ -15,6 +15,13 @@ export const gemini: TestedAgent = {
     GOOGLE_GEMINI_BASE_URL: url,
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
+  addPlugin: (folder) => ({
+    commands: [
+      ['.bin/gemini', 'extensions', 'install', `${folder}/gemini`, '--consent'],
+      // By itself it holds in folders below the home alone, where this workspace is not.
+      ['.bin/gemini', 'extensions', 'enable', 'holdfast', '--scope', 'workspace'],
+    ],
+  }),
 };
 
 const settings = {

@@ -15,6 +15,12 @@ export const opencode: TestedAgent = {
     prompt,
   ],
   environment: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
+  addPlugin: (folder) => ({
+    settings: {
+      '.config/opencode/opencode.json': (text) =>
+        JSON.stringify({ ...(JSON.parse(text) as object), plugin: [`file://${folder}/holdfast-opencode`] }),
+    },
+  }),
 };
 
 function toSettings(url: string): object {

@@ -14,6 +14,7 @@ export const pi: TestedAgent = {
     return ['.bin/pi', ...flags, ...(resumed ? ['--continue'] : []), '-p', prompt];
   },
   environment: () => ({ PI_OFFLINE: '1' }),
+  addPlugin: (folder) => ({ commands: [['.bin/pi', 'install', `${folder}/holdfast-pi`]] }),
 };
 
 const tools = 'read,bash,edit,write,codemode,mcp__files__read_file';

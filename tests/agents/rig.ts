@@ -37,6 +37,14 @@ export interface TestedAgent {
   /** Program and arguments; the program's file is in the package's `node_modules`. */
   words(start: Started): readonly string[];
   readonly environment?: (start: Started) => Readonly<Record<string, string>>;
+  /** Adds our plugin, which lies in a folder: commands to run, and changes of its settings. */
+  readonly addPlugin?: (folder: string) => PluginSteps;
+}
+
+export interface PluginSteps {
+  readonly commands?: readonly (readonly string[])[];
+  /** Files below the home, with the change of their text. */
+  readonly settings?: Readonly<Record<string, (text: string) => string>>;
 }
 
 export interface AgentRun extends Folders, AsyncDisposable {
@@ -58,6 +66,8 @@ export interface RunOptions {
   readonly resumed?: boolean;
   /** Not installed. */
   readonly unguarded?: boolean;
+  /** Guarded by our plugin: alone, or beside the hooks in the settings. */
+  readonly plugin?: 'alone' | 'beside';
 }
 
 const canary = 'CANARY-7431';
@@ -100,7 +110,7 @@ async function runIn(
   folders: Folders,
   agent: TestedAgent,
   script: Script,
-  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false }: RunOptions,
+  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false, plugin }: RunOptions,
 ): Promise<Omit<AgentRun, keyof AsyncDisposable>> {
   const { home, workspace } = folders;
   await mkdir(workspace, { recursive: true });
@@ -113,7 +123,8 @@ async function runIn(
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
   }
-  if (!unguarded) await install(agent.name, folders);
+  if (!unguarded && plugin !== 'alone') await install(agent.name, folders);
+  if (plugin !== undefined) await addPlugin(agent, { prompt, resumed: false, url, folders });
   if (hooks !== undefined) {
     const path = join(home, agent.hooks);
     await writeFile(path, hooks(await readFile(path, 'utf8')));
@@ -129,29 +140,49 @@ async function runIn(
   };
 }
 
-async function install(name: string, { home, workspace }: Folders): Promise<void> {
-  const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'guard', 'install', name];
+function install(name: string, folders: Folders): Promise<string> {
+  return runHoldfast(['guard', 'install', name], folders);
+}
+
+/** Runs the command-line program from its sources. Resolves with what it prints. */
+export async function runHoldfast(words: readonly string[], { home, workspace }: Folders): Promise<string> {
+  const program = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts')];
   const env = { PATH: process.env['PATH'], HOME: home };
-  await promisify(execFile)(process.execPath, words, { cwd: workspace, env });
+  return (await promisify(execFile)(process.execPath, [...program, ...words], { cwd: workspace, env })).stdout;
+}
+
+async function addPlugin(agent: TestedAgent, started: Started): Promise<void> {
+  const { home, workspace } = started.folders;
+  const folder = join(dirname(home), 'plugins');
+  await runHoldfast(['guard', 'plugins', folder], started.folders);
+  const { commands = [], settings = {} } = agent.addPlugin?.(folder) ?? {};
+  for (const [program = '', ...words] of commands)
+    await promisify(execFile)(join(packageFolder(agent), 'node_modules', program), words, {
+      cwd: workspace,
+      env: toEnvironment(agent, started),
+    });
+  for (const [path, change] of Object.entries(settings))
+    await writeFile(join(home, path), change(await readFile(join(home, path), 'utf8')));
+}
+
+function toEnvironment(agent: TestedAgent, started: Started): Readonly<Record<string, string>> {
+  const path = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  return { PATH: path, HOME: started.folders.home, ...agent.environment?.(started) };
 }
 
 /** Runs `holdfast audit` over the transcript that the agent wrote. */
-export async function audit({ home, workspace }: Folders): Promise<unknown> {
-  const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'audit', '--json'];
-  const env = { PATH: process.env['PATH'], HOME: home };
-  return JSON.parse((await promisify(execFile)(process.execPath, words, { cwd: workspace, env })).stdout);
+export async function audit(folders: Folders): Promise<unknown> {
+  return JSON.parse(await runHoldfast(['audit', '--json'], folders));
 }
 
 async function start(agent: TestedAgent, started: Started): Promise<Pick<AgentRun, 'exitCode' | 'stderr'>> {
-  const { home, workspace } = started.folders;
+  const { workspace } = started.folders;
   const [program = '', ...words] = agent.words(started);
   const file = join(packageFolder(agent), 'node_modules', program);
-  const env = {
-    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-    HOME: home,
-    ...agent.environment?.(started),
-  };
-  const child = spawn(file, words, { cwd: workspace, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: 240_000 });
+  const env = toEnvironment(agent, started);
+  // opencode does not end at SIGTERM.
+  const limit = { timeout: 240_000, killSignal: 'SIGKILL' as const };
+  const child = spawn(file, words, { cwd: workspace, env, stdio: ['ignore', 'ignore', 'pipe'], ...limit });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

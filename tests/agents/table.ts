@@ -47,5 +47,8 @@ function sumUp(text: string): string {
       const held = lines.length - open.length - unguarded.length;
       return `| ${agent} | ${command} | ${date} | ${held} | ${open.join('; ')} |`;
     });
-  return ['| Agent | Run as | Date | Held | Not held |', '| --- | --- | --- | --- | --- |', ...rows, ''].join('\n');
+  const others = '| Claude Code, Cursor, GitHub Copilot CLI | not run: as published | | | |';
+  return ['| Agent | Run as | Date | Held | Not held |', '| --- | --- | --- | --- | --- |', ...rows, others, ''].join(
+    '\n',
+  );
 }

@@ -4,7 +4,13 @@ import { dirname, join } from 'node:path';
 import type { HookAnswer } from '@holdfast/guard/agents';
 import { findClient } from './guard/client-process.ts';
 import { askDaemon, askToLeave } from './guard/daemon/ask.ts';
-import { daemonFolder, isSameEnvironment, keptEnvironment, readAnnouncement } from './guard/daemon/place.ts';
+import {
+  daemonFolder,
+  isSameEnvironment,
+  isSameProgram,
+  keptEnvironment,
+  readAnnouncement,
+} from './guard/daemon/place.ts';
 import type { HookQuestion } from './guard/hook.ts';
 
 /** Installed hooks have ten seconds, and more for a wait; what is not decided by then would be let through. */
@@ -25,8 +31,9 @@ const endedEarly = (): never => fail('it ended before it had an answer');
 const startedAtMs = Date.now();
 const programFile = process.argv[1] ?? '';
 const host = { environment: process.env, directory: process.cwd() };
-const [, , name = '', flag = ''] = process.argv;
-const waitMs = Number(/^--wait=(\d{1,4})$/.exec(flag)?.[1] ?? 0) * 1000;
+const [, , name = '', ...flags] = process.argv;
+const waitMs = Number(/^--wait=(\d{1,4})$/m.exec(flags.join('\n'))?.[1] ?? 0) * 1000;
+const isPlugin = flags.includes('--plugin');
 const answerWithinMs = decidesWithinMs + waitMs;
 
 const { node } = process.versions;
@@ -49,7 +56,18 @@ async function answer(): Promise<void> {
   const text = await readInput();
   const client = /"mcp__|"mcp_servers":\["/.test(text) ? findClient() : undefined;
   const question = { agent: name, text, waitMs, client };
-  const { stdout, stderr, exitCode } = (await askRunning(question)) ?? (await decideHere(question));
+  if (isPlugin && (await yields())) return end({ stdout: '', stderr: '', exitCode: 0 });
+  end((await askRunning(question)) ?? (await decideHere(question)));
+}
+
+/** Gemini CLI gives no id of a call, so that two hooks of ours would be told of two calls: that of the settings decides. */
+async function yields(): Promise<boolean> {
+  if (name !== 'gemini') return false;
+  const { hasHooks } = await import('./guard/installed.ts');
+  return hasHooks({ agent: name }, host);
+}
+
+function end({ stdout, stderr, exitCode }: HookAnswer): void {
   process.off('exit', endedEarly);
   process.stderr.write(stderr, () => process.stdout.write(stdout, () => process.exit(exitCode)));
 }
@@ -63,7 +81,10 @@ async function readInput(): Promise<string> {
 /** By the daemon, if one of this version runs, with the same folders of the user; if none runs, it is started for the next call. */
 async function askRunning(question: HookQuestion): Promise<HookAnswer | undefined> {
   const daemon = readAnnouncement(daemonFolder(host));
-  const isOurs = daemon?.program === programFile && isSameEnvironment(daemon.environment, keptEnvironment(host));
+  const isOurs =
+    daemon !== undefined &&
+    isSameProgram(daemon.program, programFile) &&
+    isSameEnvironment(daemon.environment, keptEnvironment(host));
   if (daemon !== undefined && !isOurs) {
     if (!(await askToLeave(daemon))) await start();
     return undefined;

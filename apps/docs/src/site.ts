@@ -67,6 +67,7 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
         ['LangChain', '/langchain'],
         ['Mastra', '/mastra'],
         ['Strands', '/strands'],
+        ['Claude Agent SDK', '/claude-agent-sdk'],
       ]),
       topic('MCP', [
         ['Use an MCP server', '/mcp-servers'],

@@ -28,7 +28,7 @@ export function auditToHtml(report: AuditReport): string {
   const rows = report.findings.map(
     (
       finding,
-    ) => html`<tr><td><span class="mark ${finding.verdict === 'deny' ? 'bad' : 'doubt'}">${finding.verdict === 'deny' ? 'denied' : 'asked'}</span></td><td class="number">${finding.calls}</td><td class="number">${finding.sessions}</td><td>${finding.policy}</td><td><ul>${finding.about.map(({ text, calls }) => html`<li><code><bdi>${text}</bdi></code>${calls > 1 ? ` ${calls} times` : ''}</li>`)}</ul><p class="note"><bdi>${finding.reason}</bdi></p></td></tr>
+    ) => html`<tr><td><span class="mark ${finding.verdict === 'deny' ? 'bad' : 'doubt'}">${finding.verdict === 'deny' ? 'denied' : 'asked'}</span></td><td class="number">${finding.calls.toLocaleString('en-GB')}</td><td class="number">${finding.sessions.toLocaleString('en-GB')}</td><td>${finding.policy}</td><td><ul>${finding.about.map(({ text, calls }) => html`<li><code><bdi>${text}</bdi></code>${calls > 1 ? ` ${calls} times` : ''}</li>`)}</ul><p class="note"><bdi>${finding.reason}</bdi></p></td></tr>
 `,
   );
   const table = html`<div class="table"><table><thead><tr><th scope="col">Verdict</th><th scope="col">Calls</th><th scope="col">Sessions</th><th scope="col">Policy</th><th scope="col">Calls were about, and why</th></tr></thead>

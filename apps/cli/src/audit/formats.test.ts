@@ -1,8 +1,18 @@
 import { join } from 'node:path';
+import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
 import { formats } from './formats.ts';
-import { codexLines, toLines, toTranscripts, writeOpencode } from './test-transcripts.ts';
+import {
+  claudeLines,
+  codexLines,
+  geminiLines,
+  piLines,
+  toLines,
+  toTranscripts,
+  writeOpencode,
+} from './test-transcripts.ts';
 import { findTranscripts, readTranscript, type Step } from './transcript.ts';
 
 async function readAll(home: string): Promise<Readonly<Record<string, readonly Step[]>>> {
@@ -114,3 +124,61 @@ test('only files of an agent that changed in time are transcripts; links to fold
   );
   expect(await list(Date.now() + 86_400_000)).toEqual([]);
 });
+
+const jsonLines: Readonly<Record<string, readonly object[]>> = {
+  'claude-code': claudeLines('/w', [{ command: 'ls' }, { command: 'rm x', ends: 'no' }]),
+  codex: codexLines('/w', [{ command: 'ls' }, { command: 'rm x', ends: 1 }]),
+  gemini: geminiLines([{ command: 'ls' }, { command: 'rm x', ends: 'no' }]),
+  opencode: [
+    {
+      session: 's1',
+      parent: null,
+      directory: '/w',
+      part: {
+        type: 'tool',
+        callID: 'c',
+        tool: 'bash',
+        state: { status: 'completed', input: {}, metadata: { exit: 0 } },
+      },
+    },
+  ],
+  pi: piLines('/w', [{ command: 'ls' }, { command: 'rm x', ends: 1 }]),
+};
+
+test.each(formats.map((format) => [format.agent.name, format] as const))(
+  '%s: a field of another type, without its value or more than is known reads as less, and nothing fails',
+  (name, format) => {
+    const lines = jsonLines[name] ?? [];
+    let read = 0;
+    for (const line of lines)
+      for (const drifted of driftsOf(line as JsonObject)) {
+        read += 1;
+        for (const step of format.read(drifted as JsonObject)) {
+          if (step.type === 'place') continue;
+          expect(step.id).toBeTypeOf('string');
+          if (step.type === 'call') expect([typeof step.name, isPlainObject(step.input)]).toEqual(['string', true]);
+        }
+      }
+    expect(read).toBeGreaterThan(50);
+  },
+);
+
+const odd: readonly Json[] = [null, 7, '', true, [], {}, [[]], '\u0000', { __proto__x: 1 }];
+
+/** The value with one of its parts replaced, left out or added, at every depth. */
+function* driftsOf(value: Json): Generator<Json> {
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[];
+    yield [...items, 'more'];
+    for (const [index, item] of items.entries())
+      for (const drifted of [...odd, ...driftsOf(item)]) yield items.with(index, drifted);
+  } else if (isPlainObject(value)) {
+    const fields = value as JsonObject;
+    yield { ...fields, unheard: { of: [1] } };
+    for (const [key, item] of Object.entries(fields)) {
+      const { [key]: _, ...rest } = fields;
+      yield rest;
+      for (const drifted of [...odd, ...driftsOf(item)]) yield { ...fields, [key]: drifted };
+    }
+  }
+}

@@ -117,7 +117,8 @@ async function openJudged(
   const { folder, workspace } = findWorkFolder(resolve(events[0]?.cwd ?? '/'), existsSync);
   const files = await readGuardRules(workspace, host);
   const policies = codingPolicies(agent.name, host, { ...files, checks: [...files.checks, ...checks] });
-  const view = { folder, workspace, home: homeFolder(host), disk: remember(nodeDisk(workspace)) };
+  // The number of a folder's entries alone bounds a search: a report must not depend on how busy the machine is.
+  const view = { folder, workspace, home: homeFolder(host), disk: remember(nodeDisk(workspace)), now: () => 0 };
   return new JudgedSession(agent.name, id, policies, createFacts({ describers: agent.describers, view }));
 }
 

@@ -89,7 +89,7 @@ export function codexLines(
 }
 
 /** As Gemini CLI 0.61 wrote them, shortened. */
-function geminiLines(commands: readonly TestCommand[]): readonly object[] {
+export function geminiLines(commands: readonly TestCommand[]): readonly object[] {
   return [
     { sessionId: 's1', projectHash: 'c5', startTime: at(0), lastUpdated: at(0), kind: 'main' },
     { $set: { messages: [{ id: 'm', timestamp: at(0), type: 'user', content: [{ text: '<session_context>' }] }] } },
@@ -111,7 +111,7 @@ function geminiLines(commands: readonly TestCommand[]): readonly object[] {
 }
 
 /** As pi 1.6 wrote them, shortened. */
-function piLines(cwd: string, commands: readonly TestCommand[]): readonly object[] {
+export function piLines(cwd: string, commands: readonly TestCommand[]): readonly object[] {
   const line = (index: number, message: object) => ({
     type: 'message',
     id: `${index}`,

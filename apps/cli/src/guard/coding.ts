@@ -13,7 +13,7 @@ import { configFolder, homeFolder } from './place.ts';
 import type { GuardFiles } from './rules.ts';
 
 const settings =
-  '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json .gemini/extensions .pi/agent/extensions .pi/agent/settings.json'.split(
+  '.claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json .gemini/extensions .cursor/hooks.json .copilot/hooks .copilot/settings.json .pi/agent/extensions .pi/agent/settings.json'.split(
     ' ',
   );
 

@@ -2,6 +2,8 @@ import {
   type Agent,
   claudeCode,
   codex,
+  copilot,
+  cursor,
   gemini,
   type HookAnswer,
   type HookInput,
@@ -14,7 +16,15 @@ import type { GuardHost } from '../user/guard-folder.ts';
 import { type Holding, openHolding } from './hold.ts';
 import { type OpenGuard, openGuard } from './session.ts';
 
-export const agents: Readonly<Record<string, Agent>> = { 'claude-code': claudeCode, codex, gemini, opencode, pi };
+export const agents: Readonly<Record<string, Agent>> = {
+  'claude-code': claudeCode,
+  codex,
+  gemini,
+  cursor,
+  copilot,
+  opencode,
+  pi,
+};
 
 /** An event of an agent, as its hook gets it. */
 export interface HookQuestion {

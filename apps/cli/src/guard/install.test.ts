@@ -13,6 +13,8 @@ const files = {
   'claude-code': '.claude/settings.json',
   codex: '.codex/hooks.json',
   gemini: '.gemini/settings.json',
+  cursor: '.cursor/hooks.json',
+  copilot: '.copilot/hooks/holdfast.json',
 } as const;
 const other = { matcher: 'Bash', hooks: [{ type: 'command', command: 'other.sh' }] };
 
@@ -25,7 +27,7 @@ const settings: readonly [string, string | undefined][] = [
   ['odd spacing and no last line end', '{  "a" : 1,\n\n "hooks": {"PreToolUse": []}}'],
 ];
 
-describe.each(['claude-code', 'codex', 'gemini'] as const)('%s', (agent) => {
+describe.each(['claude-code', 'codex', 'gemini', 'cursor', 'copilot'] as const)('%s', (agent) => {
   test.each(settings)('installed twice and uninstalled, %s is as it was, to the byte', async (_, before) => {
     await using folder = await createFolder(before === undefined ? {} : { [files[agent]]: before });
     const host = hostOf(folder);
@@ -49,7 +51,9 @@ describe.each(['claude-code', 'codex', 'gemini'] as const)('%s', (agent) => {
     const edited = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     await writeFile(path, JSON.stringify({ ...edited, added: true }));
     await uninstallHooks({ agent }, host);
-    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ hooks: { PreToolUse: [other] }, added: true });
+    const { flat } = installations[agent] ?? {};
+    const kept = { ...flat?.file, hooks: { PreToolUse: [other] }, added: true };
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
   });
 
   test.each(['{', '[]', '7', '{"hooks":[]}', '{"hooks":{"PreToolUse":{}}}', '// a comment\n{}'])(
@@ -78,6 +82,32 @@ test('gemini: a hook has ten seconds, and the shell denies where it cannot start
     { matcher: '*', hooks: [{ type: 'command', command, name: 'holdfast', timeout: 10_000 }] },
   ]);
   expect(hooks.AfterTool[0].hooks[0].command).not.toContain('exit 2');
+});
+
+test.each([
+  [
+    'cursor',
+    { command: 'other.sh', matcher: 'Shell' },
+    { version: 1, hooks: { preToolUse: [expect.objectContaining({ failClosed: true, timeout: 10 })] } },
+  ],
+  [
+    'copilot',
+    { type: 'command', bash: 'other.sh' },
+    { version: 1, hooks: { PreToolUse: [expect.objectContaining({ type: 'command', timeoutSec: 10 })] } },
+  ],
+])('%s: hooks stand in no groups, and those of others stay', (agent, theirs, form) => {
+  const words = ['/node', '/guard-hook-main.cjs'];
+  expect(JSON.parse(editSettings(undefined, agent, words).text)).toMatchObject(form);
+  const { before = '' } = installations[agent] ?? {};
+  const edited = editSettings(JSON.stringify({ version: 1, hooks: { [before]: [theirs] } }), agent, words);
+  expect(edited.others).toEqual([{ event: before, command: 'other.sh' }]);
+  const { hooks } = JSON.parse(edited.text) as { hooks: Record<string, unknown[]> };
+  expect(hooks[before]).toEqual([theirs, expect.not.objectContaining({ hooks: expect.anything() })]);
+  expect(findHooks(edited.text, agent).get(before)).toEqual([hookCommand(agent, before, words)]);
+  expect(JSON.parse(editSettings(edited.text, agent, undefined).text)).toEqual({
+    version: 1,
+    hooks: { [before]: [theirs] },
+  });
 });
 
 test('hooks of others that may rewrite a call are named; hooks of ours are replaced', () => {

@@ -19,10 +19,14 @@ interface Installation {
   readonly events: readonly string[];
   /** Fields of a hook beside its command. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** And of the hook that decides. */
+  readonly beforeFields?: Readonly<Record<string, unknown>>;
   /** For the agents that can send events by HTTP: those. */
   readonly byHttp?: readonly string[];
   /** Its hooks can hold a question open. */
   readonly holds?: boolean;
+  /** For the agents whose hooks stand in no groups: the field of the command, and what the file has beside its hooks. */
+  readonly flat?: { readonly command: 'command' | 'bash'; readonly file: Readonly<Record<string, unknown>> };
 }
 
 /** The form of the hooks, beside the words that start them. */
@@ -31,6 +35,8 @@ export interface HookForm {
   readonly waitSeconds?: number | undefined;
   /** Sends calls and results to the daemon by HTTP. */
   readonly http?: HttpPlace | undefined;
+  /** For the hooks of a plugin: the agent's variable for its folder, in which the hook's file lies. */
+  readonly root?: string | undefined;
 }
 
 /** In seconds. A hook answers within 8 of them, and what it waits. */
@@ -63,6 +69,23 @@ export const installations: Readonly<Record<string, Installation>> = {
     events: ['BeforeTool', 'AfterTool', 'BeforeAgent', 'SessionEnd'],
     // In milliseconds there.
     fields: { name: 'holdfast', timeout: timeout * 1000 },
+  },
+  cursor: {
+    file: join('.cursor', 'hooks.json'),
+    before: 'preToolUse',
+    events: ['preToolUse', 'postToolUse', 'postToolUseFailure', 'beforeSubmitPrompt', 'sessionEnd'],
+    fields: { timeout },
+    // Without it Cursor lets the call through when its hook fails.
+    beforeFields: { failClosed: true },
+    flat: { command: 'command', file: { version: 1 } },
+  },
+  copilot: {
+    file: join('.copilot', 'hooks', 'holdfast.json'),
+    projectFile: join('.github', 'hooks', 'holdfast.json'),
+    before: 'PreToolUse',
+    events: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'SessionEnd'],
+    fields: { type: 'command', timeoutSec: timeout },
+    flat: { command: 'bash', file: { version: 1 } },
   },
   // A module of ours.
   opencode: {
@@ -106,10 +129,12 @@ export function hookCommand(
   agent: string,
   event: string,
   words: readonly string[],
-  { waitSeconds = 0 }: HookForm = {},
+  { waitSeconds = 0, root }: HookForm = {},
 ): string {
-  const waits = event === 'PreToolUse' && waitSeconds > 0 ? [`--wait=${waitSeconds}`] : [];
-  const command = [...words, agent, ...waits].map(quote).join(' ');
+  const flags = root === undefined ? [] : ['--plugin'];
+  if (event === 'PreToolUse' && waitSeconds > 0) flags.push(`--wait=${waitSeconds}`);
+  const program = words.map((word) => (root !== undefined && word.includes(mark) ? `"${root}/${word}"` : quote(word)));
+  const command = [...program, ...[agent, ...flags].map(quote)].join(' ');
   const denial = `{ echo "Holdfast's hook failed, so the call is denied." >&2; exit 2; }`;
   return event === installations[agent]?.before ? `${command} || ${denial}` : command;
 }
@@ -147,24 +172,28 @@ export function editSettings(
   if (!isPlainObject(found)) throw invalid(agent, '`hooks` must be an object');
   const others: OtherHook[] = [];
   const hooks: Record<string, unknown> = {};
-  for (const [event, groups] of Object.entries(found)) {
-    if (!Array.isArray(groups)) throw invalid(agent, `\`hooks.${event}\` must be a list`);
-    const kept = groups.flatMap((group) => withoutOurs(group, { event, others }));
+  const { flat } = installations[agent] ?? {};
+  for (const [event, listed] of Object.entries(found)) {
+    if (!Array.isArray(listed)) throw invalid(agent, `\`hooks.${event}\` must be a list`);
+    const groups = flat === undefined ? listed : listed.length === 0 ? [] : [{ hooks: listed }];
+    const left = groups.flatMap((group) => withoutOurs(group, { event, others }));
+    const kept = flat === undefined ? left : left.flatMap((group) => hooksOf(group));
     if (kept.length > 0 || groups.length === 0) hooks[event] = kept;
   }
   if (words !== undefined) {
     for (const event of eventsOf(agent, form)) {
       const groups = (hooks[event] as readonly unknown[] | undefined) ?? [];
-      const own = { hooks: [toHook(agent, event, words, form)] };
-      const matched = event.includes('Tool') || event === 'PermissionDenied' ? { matcher: '*', ...own } : own;
-      hooks[event] = [...groups, matched];
+      const hook = toHook(agent, event, words, form);
+      const isMatched = event.includes('Tool') || event === 'PermissionDenied';
+      const own = { ...(isMatched ? { matcher: '*' } : {}), hooks: [hook] };
+      hooks[event] = [...groups, flat === undefined ? own : hook];
     }
   }
-  const { hooks: _, ...rest } = settings;
+  const { hooks: _, ...rest } = words === undefined ? settings : { ...flat?.file, ...settings };
   const next =
     Object.keys(hooks).length === 0 && !('hooks' in settings && words === undefined && isEmpty(found))
       ? rest
-      : { ...settings, hooks };
+      : { ...rest, hooks };
   return { text: `${JSON.stringify(next, undefined, indentOf(text))}\n`, others };
 }
 
@@ -181,9 +210,11 @@ function toHook(
   form: HookForm,
 ): Readonly<Record<string, unknown>> {
   const { waitSeconds = 0, http } = form;
-  const { fields = {}, byHttp = [] } = installations[agent] ?? {};
+  const { before, fields: common = {}, beforeFields = {}, byHttp = [], flat } = installations[agent] ?? {};
+  const fields = event === before ? { ...common, ...beforeFields } : common;
   const waits = event === 'PreToolUse' ? waitSeconds : 0;
   const timed = waits === 0 ? fields : { ...fields, timeout: timeoutFor(waits) };
+  if (flat !== undefined) return { [flat.command]: hookCommand(agent, event, words, form), ...fields };
   if (http === undefined || !byHttp.includes(event))
     return { type: 'command', command: hookCommand(agent, event, words, form), ...timed };
   const { url, ...rest } = toHttpHook(agent, http);
@@ -201,8 +232,7 @@ function withoutOurs(
 ): readonly unknown[] {
   if (!isPlainObject(group) || !Array.isArray(group['hooks'])) return [group];
   const hooks = group['hooks'].filter((hook) => !isOurs(hook));
-  for (const hook of hooks)
-    others.push({ event, command: String((hook as { command?: unknown } | null)?.command ?? 'a hook') });
+  for (const hook of hooks) others.push({ event, command: commandOf(hook) ?? 'a hook' });
   return hooks.length === 0 && group['hooks'].length > 0 ? [] : [{ ...group, hooks }];
 }
 
@@ -213,9 +243,21 @@ function isOurs(hook: unknown): boolean {
 /** The command or URL of a hook of ours. */
 function textOf(hook: unknown): string | undefined {
   if (!isPlainObject(hook)) return undefined;
-  const { command, url } = hook;
+  const { url } = hook;
   if (typeof url === 'string' && isHttpHookUrl(url)) return url;
-  return typeof command === 'string' && command.includes(mark) ? command : undefined;
+  const command = commandOf(hook);
+  return command?.includes(mark) === true ? command : undefined;
+}
+
+function commandOf(hook: unknown): string | undefined {
+  if (!isPlainObject(hook)) return undefined;
+  return [hook['command'], hook['bash']].find((command) => typeof command === 'string');
+}
+
+/** The hooks of a group; a hook that stands in none is its own. */
+function hooksOf(group: unknown): readonly unknown[] {
+  if (!isPlainObject(group)) return [];
+  return Array.isArray(group['hooks']) ? group['hooks'] : [group];
 }
 
 /** The commands of our hooks in a file, or their URLs, for each event. */
@@ -228,7 +270,7 @@ export function findHooks(text: string | undefined, agent: string): ReadonlyMap<
   const { hooks } = readSettings(text, agent);
   const found = new Map<string, readonly string[]>();
   for (const [event, groups] of Object.entries(isPlainObject(hooks) ? hooks : {})) {
-    const inner = Array.isArray(groups) ? groups.flatMap((group) => (isPlainObject(group) ? group['hooks'] : [])) : [];
+    const inner = Array.isArray(groups) ? groups.flatMap(hooksOf) : [];
     const own = inner.flatMap((hook) => textOf(hook) ?? []);
     if (own.length > 0) found.set(event, own);
   }

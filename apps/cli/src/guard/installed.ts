@@ -64,6 +64,16 @@ export async function readHooks(place: HookPlace, host: GuardHost): Promise<Read
   return findHooks(await readText(settingsPath(place, host)), place.agent);
 }
 
+/** True if an agent's settings have our hook for its calls. */
+export async function hasHooks(place: HookPlace, host: GuardHost): Promise<boolean> {
+  try {
+    return (await readHooks(place, host)).has(installations[place.agent]?.before ?? '');
+  } catch {
+    // Settings that cannot be read have no hook that runs.
+    return false;
+  }
+}
+
 /** Only the user's own settings have hooks by HTTP. */
 async function forgetUnusedHttp({ agent, project }: HookPlace, host: GuardHost): Promise<void> {
   if (project === undefined && installations[agent]?.byHttp !== undefined) await forgetHttpPlace(host);

@@ -119,6 +119,14 @@ function toModule(agent: string, words: readonly string[]): string {
   return `${head(agent)}\nconst command = ${JSON.stringify([...words, agent])};\n\n${shared}${bodies[agent] ?? ''}`;
 }
 
+/** The same module for a package, in which the hook's file lies at `file`. It runs the Node.js of the agent's `PATH`. */
+export function toPackageModule(agent: string, file: string): string {
+  const command = `["node", fileURLToPath(new URL(${JSON.stringify(`./${file}`)}, import.meta.url)), ${JSON.stringify(agent)}]`;
+  return `// Written by \`holdfast guard plugins\`.
+import { fileURLToPath } from 'node:url';
+${shared.replace('\n\n', `\n\nconst command = ${command};\n\n`)}${bodies[agent] ?? ''}`;
+}
+
 /** The words with which a module of ours starts its hook; `undefined` for any other text. */
 export function readModule(text: string | undefined, agent: string): readonly string[] | undefined {
   const [first, second = ''] = (text ?? '').split('\n');

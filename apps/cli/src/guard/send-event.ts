@@ -90,6 +90,24 @@ export function toQuestion(agent: string, call: ToldCall): string {
         tool_name: 'run_shell_command',
         tool_input: { command },
       });
+    case 'cursor':
+      return JSON.stringify({
+        conversation_id: session,
+        workspace_roots: [folder],
+        cwd: folder,
+        hook_event_name: 'preToolUse',
+        tool_name: 'Shell',
+        tool_input: { command },
+        tool_use_id: call.id,
+      });
+    case 'copilot':
+      return JSON.stringify({
+        session_id: session,
+        cwd: folder,
+        hook_event_name: 'PreToolUse',
+        tool_name: 'Bash',
+        tool_input: { command },
+      });
     case 'opencode':
       return JSON.stringify({
         hook_event_name: 'tool.execute.before',

@@ -52,6 +52,7 @@ export type UsageReason =
   | 'pack_unclear'
   | 'plan_unknown'
   | 'plan_unreadable'
+  | 'plugin_installed'
   | 'preset_twice'
   | 'prompt_foreign'
   | 'prompt_missing'

@@ -30,3 +30,8 @@ test('key order does not change the text, anything else does', () => {
 test('a digest is SHA-256 of the text', async () => {
   expect(await digestJson({ b: 1, a: 'é' })).toBe(createHash('sha256').update('{"a":"é","b":1}').digest('hex'));
 });
+
+test.each([4000, 4093, 4094, 5000])('a text of %i letters has the digest of others', async (length) => {
+  const text = 'é'.repeat(length);
+  expect(await digestJson(text)).toBe(createHash('sha256').update(`"${text}"`).digest('hex'));
+});

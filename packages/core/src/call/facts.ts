@@ -113,6 +113,8 @@ export interface PlaceView {
   readonly disk?: Disk;
   /** True if this session wrote the file. */
   written?(path: string): boolean;
+  /** Milliseconds, which bound a search of a folder. Default: the time of the machine. */
+  now?(): number;
 }
 
 /** Synchronous read access to a disk. No method throws. */

@@ -16,7 +16,7 @@ export type Found = { readonly type: 'found'; readonly path: string } | { readon
 export function findWithin(
   place: Place,
   view: PlaceView,
-  { matches, now = () => performance.now() }: { matches: (path: string) => boolean; now?: () => number },
+  { matches, now = view.now ?? (() => performance.now()) }: { matches: (path: string) => boolean; now?: () => number },
 ): Found {
   const { disk } = view;
   const { recursive } = place;
@@ -52,7 +52,8 @@ export function findWithin(
       if (skipsGit && name === '.git') continue;
       if (skipsIgnored && isIgnored(path, type === 'folder', rules)) continue;
       if (type !== 'folder') {
-        if (isOnly(nameOf(path)) && (matches(path) || matches(target))) return { type: 'found', path: target };
+        if (isOnly(nameOf(path)) && (matches(path) || (isLink && matches(target))))
+          return { type: 'found', path: target };
       } else if (!visited.has(target)) open.push({ path: target, rules });
       if (isLink) visited.add(target);
     }

@@ -83,6 +83,8 @@ function count(text: string, what: RegExp): number {
 
 /** Also without NTFS streams (`name::$DATA`) and invisible characters around a name. */
 function foldKey(key: string): string {
+  // Most paths: nothing to take away.
+  if (/^[!-9;-~]*$/.test(key)) return key.toLowerCase();
   return foldPath(key)
     .split('/')
     .map((name) => name.replace(/:.*$/su, '').trim())

@@ -19,8 +19,19 @@ export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns = 
   const added = filePatterns(secrets);
   const open = filePatterns(notSecret);
   // A folder with an example's name exempts nothing: files in it are judged by their own names.
-  return (key) => ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key);
+  const isSecret = (key: string): boolean =>
+    ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key);
+  const answers = new Map<string, boolean>();
+  return (key) => {
+    const answer = answers.get(key) ?? isSecret(key);
+    if (answers.size >= maxAnswers) answers.clear();
+    answers.set(key, answer);
+    return answer;
+  };
 }
+
+/** Searches of a folder ask about the same files again and again. */
+const maxAnswers = 20_000;
 
 /** The key that patterns match: the path in the workspace, or the absolute path without the first `/` for a file outside it. */
 export function keyOf(path: string, workspace: string): string {

@@ -8,6 +8,9 @@ import type { GuardedCall, GuardedCallName } from './types.ts';
 /** Finds decisions and open calls in a guard's session. */
 export class DecisionBook {
   readonly #session: Session;
+  #notes:
+    | { readonly of: KeyedState<GuardDecision>; readonly byCallId: ReadonlyMap<string, readonly GuardDecision[]> }
+    | undefined;
 
   constructor(session: Session) {
     this.#session = session;
@@ -42,7 +45,17 @@ export class DecisionBook {
   byCallId(callId: string): GuardDecision | undefined {
     const known = this.all().get(callId);
     if (known?.callId === callId) return known;
-    return [...this.all()].map(([, decided]) => decided).find((decided) => decided.callId === callId);
+    return this.#notesAbout(callId)[0];
+  }
+
+  /** All decisions about a call of our session, which may have been told under several names. */
+  #notesAbout(callId: string): readonly GuardDecision[] {
+    const of = this.all();
+    if (this.#notes?.of !== of) {
+      const decided = [...of].map(([, decision]) => decision);
+      this.#notes = { of, byCallId: Map.groupBy(decided, (decision) => decision.callId) };
+    }
+    return this.#notes.byCallId.get(callId) ?? [];
   }
 
   /**
@@ -58,7 +71,7 @@ export class DecisionBook {
     const inputDigest = digestInput(toToolName(call.name), call.input);
     return calls.find(({ callId, name, rawArguments = null, start }) => {
       if (start?.interrupted === false) return false;
-      const notes = [...this.all()].map(([, decided]) => decided).filter((decided) => decided.callId === callId);
+      const notes = this.#notesAbout(callId);
       if (notes.length === 0) return callId === key && digestInput(name, rawArguments) === inputDigest;
       const isUnnoted = notes.every(({ verdict, askedBy }) => verdict === 'ask' && askedBy === undefined);
       return start !== undefined && isUnnoted && notes.some((noted) => noted.digest === digest);

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { claudeLines, codexLines, type TestCommand, toLines, toTranscripts } from '../../audit/test-transcripts.ts';
 import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
 import { type Ended, runHere } from '../../testing/test-program.ts';
@@ -50,6 +50,18 @@ test('the transcripts of all agents meet the policies of the guard, in order', a
   expect(stdout).not.toContain('asked you about');
   // It writes nothing by itself.
   expect(await readdir(folder.path, { recursive: true })).not.toContain('home/own');
+});
+
+test('a report does not depend on how busy the machine is', async () => {
+  await using folder = await createHome((workspace) => toTranscripts(workspace, [{ command: 'grep -rn token src' }]));
+  await mkdir(join(folder.path, 'work/src'));
+  for (let index = 0; index < 300; index += 1) await writeFile(join(folder.path, 'work/src', `${index}.ts`), '');
+  let now = 0;
+  using _ = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 1000;
+    return now;
+  });
+  expect((await audit(folder, '--agent', 'pi')).stdout).toContain('0 denied, 0 asked, 1 let through');
 });
 
 test('--agent, --days and --json', async () => {

@@ -10,6 +10,7 @@ import { readHooks } from '../../guard/installed.ts';
 import { forgetSession } from '../../guard/retention.ts';
 import { type Ended, runCommand, toEvent, toQuestion } from '../../guard/send-event.ts';
 import { toSessionId } from '../../guard/session-id.ts';
+import { findPlugin } from '../../plugins/found.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
@@ -32,6 +33,16 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
     'files that are named with @ in a prompt, and commands after !',
     'anything, where settings of a trusted project have `hooksConfig`',
   ],
+  cursor: [
+    'completions in the editor, and files that are named with @ in a prompt',
+    'the server of a tool of MCP',
+    'anything, in a workspace that Cursor does not trust',
+  ],
+  copilot: [
+    'whether a command succeeded, and which sub-agent called',
+    'a call whose hook runs out of its time: Copilot lets it through',
+    'anything, where settings of a repository have `disableAllHooks`',
+  ],
   opencode: [
     'files that are attached to a prompt',
     'whether a tool failed that opencode does not report',
@@ -51,6 +62,8 @@ interface Checked {
   readonly command?: string;
   /** The hook is of another version than this program, or runs on another Node.js. */
   readonly outdated?: boolean;
+  /** By which file the agent has the guard as a plugin. */
+  readonly plugin?: string;
   readonly problems: readonly string[];
   readonly unseen: readonly string[];
 }
@@ -64,12 +77,14 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
     const { colors } = describeStyle(host);
     printLines(
       host,
-      checked.flatMap(({ agent, command, outdated, problems, unseen: gaps }) => [
-        command === undefined
-          ? colors.dim(`${agent}: not guarded; holdfast guard install ${agent}`)
-          : problems.length === 0
-            ? `${colors.green('ok')} ${agent}: a call that reads a secret is denied, a harmless one is let through`
-            : `${colors.red('failed')} ${agent}`,
+      checked.flatMap(({ agent, command, plugin, outdated, problems, unseen: gaps }) => [
+        command === undefined && plugin !== undefined
+          ? `${agent}: its plugin guards it (${plugin}); to try it, let the agent run \`cat .env\``
+          : command === undefined
+            ? colors.dim(`${agent}: not guarded; holdfast guard install ${agent}`)
+            : problems.length === 0
+              ? `${colors.green('ok')} ${agent}: a call that reads a secret is denied, a harmless one is let through`
+              : `${colors.red('failed')} ${agent}`,
         ...(outdated === true
           ? [
               colors.yellow(
@@ -78,7 +93,9 @@ export async function checkHooks({ json }: { readonly json?: boolean }, host: Ho
             ]
           : []),
         ...problems.map((problem) => `   ${toPrintable(problem)}`),
-        ...(command === undefined ? [] : gaps.map((gap) => colors.dim(`   no hook sees: ${gap}`))),
+        ...(command === undefined && plugin === undefined
+          ? []
+          : gaps.map((gap) => colors.dim(`   no hook sees: ${gap}`))),
       ]),
     );
   }
@@ -91,9 +108,11 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
   const [command, ...more] = hooks.get(before) ?? [];
   const http = command !== undefined && isHttpHookUrl(command) ? readHttpPlace(host) : undefined;
   const gaps = [...(unseen[agent] ?? []), ...(http === undefined ? [] : unseenByHttp)];
-  if (command === undefined) return { agent, problems: [], unseen: gaps };
+  const plugin = findPlugin(agent, host);
+  const byPlugin = plugin === undefined ? {} : { plugin };
+  if (command === undefined) return { agent, ...byPlugin, problems: [], unseen: gaps };
   const off = describeSwitch(host);
-  if (off !== undefined) return { agent, command, problems: [off], unseen: gaps };
+  if (off !== undefined) return { agent, command, ...byPlugin, problems: [off], unseen: gaps };
   const { words } = await findHook(host);
   const missing = eventsOf(agent, { http }).filter((event) => !hooks.has(event));
   const session = `doctor-${process.pid}`;
@@ -118,12 +137,14 @@ async function checkAgent(agent: string, host: Host): Promise<Checked> {
     return {
       agent,
       command,
+      ...byPlugin,
       outdated: !isOfThisVersion(hooks, agent, words),
       problems: [
         ...missing.map((event) => `no hook for ${event}: install it again`),
+        ...(plugin === undefined ? [] : [`it has the plugin as well (${plugin}): holdfast guard uninstall ${agent}`]),
         ...(more.length > 0 ? ['the hook is installed more than once'] : []),
         ...(isDenial(denied) ? [] : [`\`cat .env\` was not denied: ${describe(denied)}`]),
-        ...(allowed.code === 0 && allowed.stdout === '' ? [] : [`\`ls\` was not let through: ${describe(allowed)}`]),
+        ...(isAllowed(allowed) ? [] : [`\`ls\` was not let through: ${describe(allowed)}`]),
       ],
       unseen: gaps,
     };
@@ -168,7 +189,12 @@ async function post(url: string, { agent, http, event, host }: Posted): Promise<
 }
 
 function isDenial({ code, stdout }: Ended): boolean {
-  return code === 0 && /"(?:permissionDecision|decision)":"deny"/.test(stdout);
+  return (code === 0 || code === 2) && /"(?:permissionDecision|decision|permission)":"deny"/.test(stdout);
+}
+
+/** Most agents are told nothing of a call that is let through. */
+function isAllowed({ code, stdout }: Ended): boolean {
+  return code === 0 && (stdout === '' || stdout === '{"permission":"allow"}');
 }
 
 function describe({ code, stdout, stderr }: Ended): string {

@@ -19,7 +19,7 @@ async function run(words: readonly string[], directory: string) {
 test.each<[readonly string[], string]>([
   [
     ['install', 'claude'],
-    'Unknown agent `claude`. Known agents: claude-code, codex, gemini, opencode, pi. (usage.invalid: agent_unknown)',
+    'Unknown agent `claude`. Known agents: claude-code, codex, gemini, cursor, copilot, opencode, pi. (usage.invalid: agent_unknown)',
   ],
   [
     ['install', 'codex', '--project', 'nowhere'],
@@ -49,12 +49,22 @@ test.each<[readonly string[], string]>([
 test('guard status tells what is installed', async () => {
   await using folder = await createFolder();
   expect((await run(['guard', 'status'], folder.path)).stdout).toBe(
-    ['claude-code', 'codex', 'gemini', 'opencode', 'pi'].map((agent) => `${agent}: not guarded\n`).join(''),
+    ['claude-code', 'codex', 'gemini', 'cursor', 'copilot', 'opencode', 'pi']
+      .map((agent) => `${agent}: not guarded\n`)
+      .join(''),
   );
   const { stdout } = await run(['guard', 'install', 'codex', '--json'], folder.path);
   expect(JSON.parse(stdout)).toMatchObject({ agent: 'codex', changed: true, otherHooks: [] });
   const { agents } = JSON.parse((await run(['guard', 'status', '--json'], folder.path)).stdout);
-  expect(agents).toMatchObject([{ guarded: false }, { agent: 'codex', guarded: true, missing: [] }, {}, {}, {}]);
+  expect(agents).toMatchObject([
+    { guarded: false },
+    { agent: 'codex', guarded: true, missing: [] },
+    {},
+    {},
+    {},
+    {},
+    {},
+  ]);
 });
 
 test('while the guard is off, status and doctor say so; it ends by itself, or with `guard on`', async () => {
@@ -89,7 +99,7 @@ test('a guard is off for a day at most, and is on if its file cannot be read', a
   }
 });
 
-test.each(['codex', 'gemini', 'opencode', 'pi'])(
+test.each(['codex', 'gemini', 'cursor', 'copilot', 'opencode', 'pi'])(
   'guard doctor finds the guard of %s in order, and leaves no session behind',
   async (agent) => {
     await using folder = await createFolder();

@@ -9,6 +9,7 @@ import { installations, settingsPath } from '../../guard/install.ts';
 import { type Change, installHooks, readHooks, uninstallHooks } from '../../guard/installed.ts';
 import { readOff } from '../../guard/off.ts';
 import { requirePerson } from '../../guard/person.ts';
+import { findPlugin } from '../../plugins/found.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
@@ -29,6 +30,7 @@ Examples:
   $ holdfast guard off --minutes 30               let every call through for a while
   $ holdfast guard run -- npm test                run a command and tell the guard how it went
   $ holdfast guard uninstall claude-code          put the settings back
+  $ holdfast guard plugins ./plugins              write a plugin for each agent, to share
 
 Calls are judged by what they do: secrets, destructive commands, what runs by itself, and the guard itself. Each decision is in a log
 of yours; \`holdfast pending\`, \`approve\`, \`show\` and \`why\` work on it.`;
@@ -57,6 +59,14 @@ export function declare(command: Command, context: CommandContext): void {
   place('uninstall', "take the guard out of an agent's hooks").action(async (agent: string, flags: PlaceFlags) =>
     end(await changeHooks('uninstall', agent, flags, host)),
   );
+  command
+    .command('plugins')
+    .description('write a plugin for each agent into a new folder, which is also a marketplace')
+    .argument('<dir>', 'a new or empty folder')
+    .action(async (folder: string) => {
+      const { writePlugins } = await import('./guard-plugins.ts');
+      end(await writePlugins(folder, host));
+    });
   declareSwitches(command, context);
   command
     .command('run')
@@ -99,7 +109,7 @@ export function declare(command: Command, context: CommandContext): void {
     });
 }
 
-/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`, `option_unused`), `guard.person_required`, `settings.invalid`. */
+/** @throws HoldfastError `usage.invalid` (`agent_unknown`, `folder_missing`, `option_unused`, `plugin_installed`), `guard.person_required`, `settings.invalid`. */
 async function changeHooks(
   what: 'install' | 'uninstall',
   agent: string,
@@ -118,6 +128,12 @@ async function changeHooks(
   if (http === true) checkHttp(agent, project);
   if (wait !== undefined && installations[agent]?.holds !== true)
     throw usageError('option_unused', `${agent} cannot hold a question open: leave out --wait.`);
+  const plugin = what === 'install' ? findPlugin(agent, host) : undefined;
+  if (plugin !== undefined)
+    throw usageError(
+      'plugin_installed',
+      `${agent} has the guard as a plugin (${plugin}): remove the plugin first, or leave it as it is.`,
+    );
   if (what === 'uninstall') requirePerson('take a guard away', host);
   const place = { agent, project: project === undefined ? undefined : resolve(host.directory, project) };
   const change = await (what === 'install'
@@ -169,13 +185,22 @@ async function showStatus({ json }: { readonly json?: boolean }, host: Host): Pr
     Object.entries(installations).map(async ([agent, { events }]) => {
       const found = await readHooks({ agent }, host);
       const missing = events.filter((event) => !found.has(event));
-      return { agent, path: settingsPath({ agent }, host), guarded: missing.length === 0, missing };
+      const plugin = findPlugin(agent, host);
+      return {
+        agent,
+        path: settingsPath({ agent }, host),
+        guarded: missing.length === 0,
+        missing,
+        ...(plugin === undefined ? {} : { plugin }),
+      };
     }),
   );
   if (json === true) printJson(host, { agents: rows, offUntilMs: readOff(host, host.clock.now()) ?? null });
   else {
     const off = describeSwitch(host);
-    const lines = rows.map(({ agent, path, guarded, missing }) => {
+    const lines = rows.map(({ agent, path, guarded, missing, plugin }) => {
+      if (plugin !== undefined)
+        return `${agent}: guarded by its plugin (${plugin})${guarded ? ` and by its settings (${path}): one is enough` : ''}`;
       if (guarded) return `${agent}: guarded (${path})`;
       const none = missing.length === installations[agent]?.events.length;
       return `${agent}: ${none ? 'not guarded' : `no hook for ${missing.join(', ')}: install it again`}`;

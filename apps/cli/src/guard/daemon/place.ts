@@ -44,6 +44,13 @@ export function isSameEnvironment(left: Announcement['environment'], right: Anno
   return names.every((name) => left[name] === right[name]);
 }
 
+/** True for the same file, or copies of it in two places: their folder names version and content. */
+export function isSameProgram(left: string, right: string): boolean {
+  const contentOf = (path: string): string =>
+    /[\\/][^\\/]+-[0-9a-f]{12}[\\/]guard-hook-main\.cjs$/.exec(path)?.[0] ?? path;
+  return contentOf(left) === contentOf(right);
+}
+
 /** True if a folder belongs to the user and no other user can look into it; on Windows, if it is there. */
 export function isPrivate(folder: string): boolean {
   const status = lstatSync(folder, { throwIfNoEntry: false });
