@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +41,11 @@ class Machine {
 
   constructor(name: string, store: string) {
     this.home = join(root, `${name}-${Math.random().toString(36).slice(2)}`);
-    mkdirSync(join(this.home, 'own', 'guard', 'daemon'), { recursive: true });
+    const daemon = join(this.home, 'own', 'guard', 'daemon');
+    mkdirSync(daemon, { recursive: true });
+    // Hooks think that another one is starting a daemon, and decide by themselves.
+    writeFileSync(join(daemon, 'starting'), '');
+    utimesSync(join(daemon, 'starting'), Date.now() / 1000 + 86_400, Date.now() / 1000 + 86_400);
     writeFileSync(join(this.home, 'own', 'holdfast.policy.json'), JSON.stringify({ store }));
   }
 
@@ -52,7 +56,9 @@ class Machine {
 
   /** A hook of an agent: `''` lets the call through. */
   async hook(event: string, id: string, command: string, more: object = {}): Promise<string> {
-    const child = this.start(process.execPath, [...node, program('guard-hook-main.ts'), 'claude-code']);
+    // More than the eight seconds that a busy machine may need; what asks is not held open.
+    const wait = command === 'ls' ? ['--wait=60'] : [];
+    const child = this.start(process.execPath, [...node, program('guard-hook-main.ts'), 'claude-code', ...wait]);
     const base = { session_id: 's-1', cwd: work, permission_mode: 'bypassPermissions', hook_event_name: event };
     const tool = { tool_name: 'Bash', tool_input: { command }, tool_use_id: id };
     child.stdin?.end(JSON.stringify({ ...base, ...tool, ...more }));
@@ -145,7 +151,10 @@ test.each(kinds)('guards on two machines, one session, and an answer from a thir
   await Promise.all(reports);
   expect(await person.holdfast('verify', 'claude-code-s-1')).toMatchObject({ code: 0 });
   const shown = await person.holdfast('show', 'claude-code-s-1', '--json');
-  const { records = [] } = JSON.parse(shown.stdout) as { readonly records?: readonly Record<string, unknown>[] };
+  const records = shown.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
   const ended = records.filter(({ type }) => type === 'tool-call-end').map(({ callId }) => callId);
   expect(ended.filter((id) => ids.includes(String(id))).toSorted()).toEqual(ids);
 });
