@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { openSession } from '@holdfast/session';
+import { migratePostgres as migrate, postgresMigrations as migrations } from '@holdfast/session/internal';
 import {
   deletePostgresSession,
   listPostgresSessions,
@@ -10,8 +11,6 @@ import {
 } from '@holdfast/session/postgres';
 import pg, { type Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-// Not exported: only here does a test know versions that do not exist yet.
-import { migrate, migrations } from '../../packages/session/src/stores/postgres/schema.ts';
 import { PostgresServer } from './postgres-server.ts';
 
 let server: PostgresServer;
@@ -87,7 +86,7 @@ test('tables of the first version: their sessions continue, and its writers go o
   }
 });
 
-// What later versions may do: only add.
+// Versions that do not exist yet. A migration only adds.
 const second = `ALTER TABLE holdfast_sessions ADD COLUMN label text NOT NULL DEFAULT 'none';`;
 const third = `CREATE TABLE holdfast_marks (session bigint NOT NULL, mark text NOT NULL);
   INSERT INTO holdfast_marks SELECT key, 'migrated' FROM holdfast_sessions;`;
