@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answerApproval } from '@holdfast/executor';
+import { claudeCode } from '@holdfast/guard/agents';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSession } from '../logs/open-session.ts';
 import { SessionTurns } from '../mcp/turns.ts';
@@ -9,6 +10,7 @@ import { createFolder } from '../testing/test-folder.ts';
 import { bash, toEvent, toHost } from '../testing/test-hook.ts';
 import { createTestHost } from '../testing/test-host.ts';
 import { findSession } from '../workspace/known.ts';
+import { HeldSessions } from './daemon/sessions.ts';
 import { answerHook } from './hook.ts';
 
 /** A home whose guarded sessions are in the SQLite file `place`. */
@@ -59,6 +61,30 @@ test('a guarded session in a shared store: asked by one hook, found and answered
     const looked = await world.run(command, 'claude-code-s-1', ...rest);
     expect({ command, exitCode: looked.exitCode }).toEqual({ command, exitCode: 0 });
   }
+});
+
+test('a daemon lets go of a session after each event, so that another machine writes in between', async () => {
+  const world = await createWorld();
+  const held = new HeldSessions({ idleMs: 0, reportMs: 0 });
+  const host = { environment: world.environment, directory: world.path, client: undefined };
+  const turn = { untilMs: Date.now() + 5_000, pause: () => Promise.resolve() };
+  const decide = async (id: string): Promise<string> => {
+    const text = toEvent(world.path, 'PreToolUse', id, bash('ls'));
+    const input = claudeCode.readHook(text);
+    if (input.event.type !== 'before') throw new Error('another event');
+    const { guard, end } = await held.take(claudeCode, input, host, turn);
+    const { type } = await guard.before(input.event.call);
+    await end();
+    return type;
+  };
+  expect(await decide('t1')).toBe('allow');
+  expect(await world.decide('t2', 'ls')).toBe('');
+  expect(await decide('t3')).toBe('allow');
+  await held.closeIdle(Date.now() + 1, turn);
+  expect(held.size).toBe(0);
+  const shown = await world.run('show', 'claude-code-s-1', '--json');
+  for (const id of ['t1', 't2', 't3']) expect(shown.stdout).toContain(`"callId":"${id}"`);
+  expect((await world.run('verify', 'claude-code-s-1')).exitCode).toBe(0);
 });
 
 test('the sessions of an MCP server are in the same store, one process after the other', async () => {
