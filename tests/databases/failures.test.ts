@@ -289,4 +289,6 @@ test('sessions are listed in order of creation, a page at a time', async () => {
   expect(await ids({})).toEqual(['c', 'a', 'b']);
   expect(await ids({ limit: 2 })).toEqual(['c', 'a']);
   expect(await ids({ after: 'a' })).toEqual(['b']);
+  expect(await ids({ sessionId: 'b' })).toEqual(['b']);
+  expect(await ids({ sessionId: 'd' })).toEqual([]);
 });

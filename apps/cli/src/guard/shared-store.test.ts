@@ -41,6 +41,7 @@ async function createWorld(place = 'sessions.db') {
 
 test('a guarded session in a shared store: asked by one hook, found and answered elsewhere, allowed by the next', async () => {
   const world = await createWorld();
+  expect((await world.run('pending', '--guard')).stdout).toContain('Nothing is pending');
   expect(await world.decide('t1', 'npm install left-pad')).toContain('A person has to approve this');
   const pending = await world.run('pending', '--guard', '--json');
   expect(JSON.parse(pending.stdout)).toMatchObject([
@@ -112,6 +113,7 @@ test.each([
   expect(denied).toMatch(says);
   expect(denied).not.toContain('SECRET');
   const pending = await world.run('pending', '--guard');
-  expect(pending.exitCode).not.toBe(0);
+  // A file comes with its first session.
+  expect(pending.exitCode === 0).toBe(place.startsWith('own'));
   expect(`${pending.stdout}${pending.stderr}`).not.toContain('SECRET');
 });

@@ -9,7 +9,7 @@ import { readUserFile, writeUserFile } from '../user/folder.ts';
 import { guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { isFile, openWorkspace } from './folder.ts';
 import { type FoundLog, findLog, findLogFolder, isSessionId } from './session-logs.ts';
-import { findSharedStore } from './shared-store.ts';
+import { findSharedStore, type SharedStore } from './shared-store.ts';
 
 // Absolute paths, newest first: `{ "version": 1, "workspaces": […] }`.
 const name = 'workspaces.json';
@@ -99,16 +99,20 @@ export async function findKnown(id: string, host: UserHost): Promise<readonly Fo
 }
 
 async function findShared(id: string, host: UserHost): Promise<FoundSession | undefined> {
-  return (await listShared(host)).find((session) => session.id === id);
+  const store = isSessionId(id) ? await findSharedStore(host) : undefined;
+  return (await store?.has(id)) === true && store !== undefined ? toShared(id, store, host) : undefined;
 }
 
 /** The sessions of the shared store, which belong to the folder of guarded agents. @throws HoldfastError `config.invalid`, `log.*`. */
 export async function listShared(host: UserHost): Promise<readonly FoundSession[]> {
   const store = await findSharedStore(host);
   if (store === undefined) return [];
+  return (await store.list()).filter(isSessionId).map((id) => toShared(id, store, host));
+}
+
+function toShared(id: string, store: SharedStore, host: UserHost): FoundSession {
   const workspace = resolveLinks(guardFolder(host));
-  const ids = (await store.list()).filter(isSessionId);
-  return ids.map((id) => ({ id, path: join(findLogFolder(workspace), `${id}.jsonl`), workspace, store }));
+  return { id, path: join(findLogFolder(workspace), `${id}.jsonl`), workspace, store };
 }
 
 function ambiguous(id: string, found: readonly FoundSession[]): HoldfastError {

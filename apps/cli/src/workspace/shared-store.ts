@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isHoldfastError } from '@holdfast/core';
 import { readRuleFile } from '@holdfast/registry/node';
 import type { SessionLogs } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
-import type { PostgresSession } from '@holdfast/session/postgres';
+import type { ListPostgresSessionsOptions, PostgresSession } from '@holdfast/session/postgres';
 import { userFolder } from '../user/folder.ts';
 import type { GuardHost } from '../user/guard-folder.ts';
 
@@ -13,6 +15,7 @@ export interface SharedStore {
   logs(options?: { readonly snapshotAfterBytes?: number }): SessionLogs;
   /** @throws HoldfastError `log.missing`, `log.database`, `log.unreadable`. */
   read(sessionId: string): Promise<LogReading>;
+  has(sessionId: string): Promise<boolean>;
   /** True if a process has the session open for writing; an SQLite file does not say. */
   isOpen(sessionId: string): Promise<boolean>;
   /** The ids of its sessions, oldest first. */
@@ -49,33 +52,37 @@ async function openPostgres(url: string): Promise<SharedStore> {
   // An idle connection broke; the next statement reports it.
   pool.on('error', () => undefined);
   const name = withoutPassword(url);
-  const list = async (): Promise<readonly PostgresSession[]> => {
-    const sessions: PostgresSession[] = [];
-    for (;;) {
-      const after = sessions.at(-1)?.sessionId;
-      const page = await listPostgresSessions(pool, after === undefined ? {} : { after });
-      sessions.push(...page);
-      if (page.length < 1_000) return sessions;
+  const list = async (options: ListPostgresSessionsOptions): Promise<readonly PostgresSession[]> => {
+    try {
+      return (await listPostgresSessions(pool, options)).filter(({ deletedAtMs }) => deletedAtMs === undefined);
+    } catch (thrown) {
+      // The first session makes the tables.
+      if (isHoldfastError(thrown) && thrown.reason === 'schema.missing') return [];
+      throw thrown;
     }
   };
   return {
     name,
     logs: (options) => postgresStore(pool, { ...options, leaseMs }),
     read: async (sessionId) => placed(await readPostgresLog(pool, { sessionId }), name),
-    isOpen: async (id) => (await list()).some(({ sessionId, leaseMs: left }) => sessionId === id && left !== undefined),
-    list: async () =>
-      (await list()).flatMap(({ sessionId, deletedAtMs }) => (deletedAtMs === undefined ? sessionId : [])),
+    has: async (sessionId) => (await list({ sessionId })).length > 0,
+    isOpen: async (sessionId) => (await list({ sessionId })).some(({ leaseMs: left }) => left !== undefined),
+    list: async () => (await list({ limit: 1_000_000 })).map(({ sessionId }) => sessionId),
   };
 }
 
 async function openSqlite(path: string): Promise<SharedStore> {
   const { listSqliteSessions, readSqliteLog, sqliteStore } = await import('@holdfast/session/sqlite');
+  // The first session makes the file.
+  const list = (): readonly string[] =>
+    existsSync(path) ? listSqliteSessions(path).map(({ sessionId }) => sessionId) : [];
   return {
     name: path,
     logs: (options) => sqliteStore(path, options),
     read: async (sessionId) => placed(readSqliteLog(path, { sessionId }), basename(path)),
+    has: async (sessionId) => list().includes(sessionId),
     isOpen: async () => false,
-    list: async () => listSqliteSessions(path).map(({ sessionId }) => sessionId),
+    list: async () => list(),
   };
 }
 
