@@ -9,6 +9,7 @@ const callPath = parts.map((part) => `call-path/${part}`);
 export const names: readonly string[] = [
   ...callPath,
   'stores',
+  'durable',
   'loader',
   'render',
   'policies',

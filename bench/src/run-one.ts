@@ -1,6 +1,7 @@
 // Measures one benchmark in its own process, on the built packages as users get them, and prints its reports as JSON.
 import { measureAgentDojo } from './agentdojo/measure.ts';
 import { partMeasures } from './call-path/measure.ts';
+import { measureDurable } from './durable/measure.ts';
 import { measureFacts } from './facts.ts';
 import { measureFrameworks } from './frameworks.ts';
 import { allGuardRounds, measureGuard } from './guard.ts';
@@ -34,6 +35,7 @@ const alone = new Map<string, () => Promise<Report>>([
 
 async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'stores') return await measureStores();
+  if (name === 'durable') return await measureDurable();
   if (name === 'loader') return await measureLoader();
   if (name === 'policies') return await measurePolicies();
   if (name === 'orchestrator') return await measureOrchestrator();

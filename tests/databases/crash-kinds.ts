@@ -52,6 +52,17 @@ export const crashKinds: Readonly<Record<string, Kind>> = {
     if (proxy.cuts === 0) throw new Error('No connection was cut.');
     return seen;
   },
+  'PostgreSQL: a lease ends in the middle of an effect, and its statements arrive late': async (setting) => {
+    const { server, random, folder } = setting;
+    const database = await server.newDatabase();
+    const behind = server.settings(database);
+    const own = newFolder(folder);
+    await using proxy = new CuttingProxy(behind, { folder: own, random, chance: 0 });
+    await proxy.listen();
+    const cutOff = { settings: { ...behind, host: own }, hold: () => proxy.hold(), release: () => proxy.release() };
+    // Awaited before the proxy ends.
+    return await crash({ ...postgresPlace(server.pool(database), behind), how: 'lapse', ...setting, cutOff });
+  },
   'DBOS: a worker is killed, and started again with its executor id': async (setting) =>
     crash({ ...(await postgres(setting, 'dbos')), how: 'kill', ...setting }),
 };

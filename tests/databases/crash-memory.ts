@@ -37,8 +37,9 @@ class MortalLogs implements SessionLogs {
 
 /** Crashes of one process, one session each, until every one has ended. */
 export async function crashInMemory(crashes: number, random: () => number): Promise<CrashesSeen> {
-  const seen = { ...nothingSeen };
-  for (let crashed = 0; crashed < crashes; ) {
+  const seen = nothingSeen();
+  let crashed = 0;
+  while (crashed < crashes) {
     const logs = new MortalLogs();
     const effects: Effect[] = [];
     const told = new Set<string>();
@@ -48,7 +49,7 @@ export async function crashInMemory(crashes: number, random: () => number): Prom
       await setImmediate();
     };
     const options = crashOptions(id, send);
-    for (let done = false; !done; crashed += 1) {
+    for (let done = false; !done; ) {
       logs.endAfter(1 + Math.floor(random() * 12));
       const advanced = await advance(id, {
         ...options,
@@ -58,9 +59,9 @@ export async function crashInMemory(crashes: number, random: () => number): Prom
         },
       });
       done = advanced.done;
+      if (!done) crashed += 1;
     }
-    const problems = checkSession(logs.records, effects, told, seen);
-    if (problems.length > 0) throw new Error(`${id}: ${problems.join('; ')}`);
+    checkSession(logs.records, effects, told, seen);
   }
-  return seen;
+  return { ...seen, kills: crashed };
 }

@@ -57,6 +57,9 @@ export class Receiver implements AsyncDisposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
   readonly path: string = join(this.folder, 'receiver');
   readonly #server: Server;
+  /** Of the request whose answer is held. */
+  #answer: (() => void) | undefined;
+  #holds = 0;
   #waiting: { readonly count: number; readonly resolve: () => void } | undefined;
 
   constructor(random: () => number) {
@@ -66,11 +69,20 @@ export class Receiver implements AsyncDisposable {
         (body) => {
           this.effects.push(JSON.parse(body) as Effect);
           if (this.#waiting !== undefined && this.effects.length >= this.#waiting.count) this.#waiting.resolve();
-          setTimeout(() => response.end(), random() * 10);
+          const answer = (): void => void setTimeout(() => response.end(), random() * 10);
+          if (this.effects.length === this.#holds) this.#answer = answer;
+          else answer();
         },
         () => response.destroy(),
       );
     });
+  }
+
+  /** Resolves after so many more requests. The last is not answered before the returned function is called. */
+  async holdAfter(count: number): Promise<() => void> {
+    this.#holds = this.effects.length + count;
+    await this.more(count);
+    return () => this.#answer?.();
   }
 
   /** Resolves after so many more requests. */

@@ -131,7 +131,7 @@ test('a worker that never returns keeps its workflow until a process with its id
   await worker.end();
   const { records } = await readPostgresLog(reader, { sessionId: 'session-0' });
   const requests = receiver.effects.filter(({ session }) => session === 'session-0');
-  expect(checkSession(records, requests, new Set(), { ...nothingSeen })).toEqual([]);
+  expect(checkSession(records, requests, new Set(), nothingSeen())).toEqual([]);
 });
 
 test('cancelling the workflow aborts the calls', async () => {

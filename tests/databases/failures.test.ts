@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { openSession } from '@holdfast/session';
+import { migratePostgres as migrate, postgresMigrations as migrations } from '@holdfast/session/internal';
 import {
   deletePostgresSession,
   listPostgresSessions,
@@ -85,6 +86,64 @@ test('tables of the first version: their sessions continue, and its writers go o
   }
 });
 
+// Versions that do not exist yet. A migration only adds.
+const second = `ALTER TABLE holdfast_sessions ADD COLUMN label text NOT NULL DEFAULT 'none';`;
+const third = `CREATE TABLE holdfast_marks (session bigint NOT NULL, mark text NOT NULL);
+  INSERT INTO holdfast_marks SELECT key, 'migrated' FROM holdfast_sessions;`;
+const newer = [...migrations, second, third];
+
+async function newSession(): Promise<Pool> {
+  const pool = server.pool(await server.newDatabase());
+  const { store } = await openPostgresLog(pool, { sessionId: 'old' });
+  store.append({ type: 'note' }, 0, 1);
+  store.close();
+  await store.closed();
+  return pool;
+}
+
+async function read(pool: PostgresDatabase, text: string): Promise<unknown> {
+  return (await pool.query(text)).rows;
+}
+
+test('a store of the first version moves forward through every later one, once, also if many start at once', async () => {
+  const pool = await newSession();
+  await Promise.all(Array.from({ length: 8 }, () => migrate(pool, newer)));
+  await migrate(pool, newer);
+  expect(await read(pool, 'SELECT version FROM holdfast_schema')).toEqual([{ version: newer.length }]);
+  expect(await read(pool, 'SELECT mark FROM holdfast_marks')).toEqual([{ mark: 'migrated' }]);
+  expect(await read(pool, 'SELECT id, label, records FROM holdfast_sessions')).toEqual([
+    { id: 'old', label: 'none', records: '1' },
+  ]);
+  // This version is now the older one: it changes nothing, and says what to do.
+  const data = { have: newer.length, know: migrations.length };
+  for (const use of Object.values(uses)) {
+    await expect(use(pool)).rejects.toMatchObject({ code: 'log.database', reason: 'schema.newer', data });
+  }
+  await expect(openPostgresLog(pool, { sessionId: 'new' })).rejects.toThrow(/version 3.+up to 1; update/);
+  expect(await read(pool, 'SELECT id FROM holdfast_sessions')).toEqual([{ id: 'old' }]);
+});
+
+test('a writer of the version before goes on while another machine migrates', async () => {
+  const pool = server.pool(await server.newDatabase());
+  const { store } = await openPostgresLog(pool, { sessionId: 'open' });
+  store.append({ type: 'note' }, 0, 1);
+  await store.sync();
+  await migrate(pool, newer);
+  store.append({ type: 'note' }, 1, 1);
+  store.close();
+  await store.closed();
+  expect(await read(pool, 'SELECT records FROM holdfast_sessions')).toEqual([{ records: '2' }]);
+});
+
+test('a migration that fails leaves the version before, as a whole', async () => {
+  const pool = await newSession();
+  const broken = [...migrations, second, 'CREATE TABLE holdfast_marks (mark text); SELECT 1 / 0;'];
+  await expect(migrate(pool, broken)).rejects.toMatchObject({ code: 'log.database', reason: 'failed' });
+  expect(await read(pool, 'SELECT version FROM holdfast_schema')).toEqual([{ version: migrations.length }]);
+  expect(await read(pool, `SELECT to_regclass('holdfast_marks') AS found`)).toEqual([{ found: null }]);
+  expect((await readPostgresLog(pool, { sessionId: 'old' })).records).toHaveLength(1);
+});
+
 test('behind a transaction pooler: every statement on a connection of its own', async () => {
   const settings = server.settings(await server.newDatabase());
   const pooler: PostgresDatabase = {
@@ -114,15 +173,6 @@ test('behind a transaction pooler: every statement on a connection of its own', 
   expect(await listPostgresSessions(pooler)).toMatchObject([{ sessionId: 's', records: records.length }]);
   await deletePostgresSession(pooler, { sessionId: 's' });
   await expect(readPostgresLog(pooler, { sessionId: 's' })).rejects.toMatchObject({ code: 'log.missing' });
-});
-
-test('log.database: schema.newer, before anything is written', async () => {
-  const newer = server.pool(await server.newDatabase());
-  (await openPostgresLog(newer, { sessionId: 'a' })).store.close();
-  await newer.query('UPDATE holdfast_schema SET version = 9');
-  for (const use of Object.values(uses)) {
-    await expect(use(newer)).rejects.toMatchObject({ code: 'log.database', reason: 'schema.newer', data: { have: 9 } });
-  }
 });
 
 test('log.database: permission, for a role that may only read; it reads', async () => {
@@ -239,4 +289,6 @@ test('sessions are listed in order of creation, a page at a time', async () => {
   expect(await ids({})).toEqual(['c', 'a', 'b']);
   expect(await ids({ limit: 2 })).toEqual(['c', 'a']);
   expect(await ids({ after: 'a' })).toEqual(['b']);
+  expect(await ids({ sessionId: 'b' })).toEqual(['b']);
+  expect(await ids({ sessionId: 'd' })).toEqual([]);
 });

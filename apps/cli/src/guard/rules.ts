@@ -11,12 +11,16 @@ export interface GuardFiles {
   readonly checks: readonly string[];
   /** The files that a call may change are kept. The user's word alone. */
   readonly checkpoints?: boolean;
+  /** Where sessions are kept instead of files. The user's word alone. */
+  readonly store?: string;
 }
 
 /** The rules of the user's own `holdfast.policy.json` or `.yaml`, and those of the workspace, which only tighten. */
 export async function readGuardRules(workspace: string, host: GuardHost): Promise<GuardFiles> {
   const files = await Promise.all([readRules(userFolder(host), 'user'), readRules(workspace, 'workspace')]);
+  const store = files.find((file) => file.store !== undefined)?.store;
   return {
+    ...(store && { store }),
     policies: files.flatMap(({ policies }) => policies),
     checks: files.flatMap(({ checks }) => checks),
     checkpoints: files.some(({ checkpoints }) => checkpoints),
@@ -28,8 +32,8 @@ async function readRules(folder: string, owner: 'user' | 'workspace'): Promise<G
   try {
     const found = await readRuleFile(folder, owner);
     if (found === undefined) return { policies: [], checks: [] };
-    const { name, rules, lines, checks, checkpoints } = found;
-    return { policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })], checks, checkpoints };
+    const { name, rules, lines, ...others } = found;
+    return { ...others, policies: [factPolicy(rules, { id, source: `${owner}/${name}`, lines })] };
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.reason !== 'policy') throw thrown;
     // A file that cannot be read may deny this call. A policy says so, so that the log has it.

@@ -11,6 +11,7 @@ import { withCheckpoints } from '../checkpoints/keep.ts';
 import { inTurn, type TurnOptions } from '../logs/in-turn.ts';
 import { type GuardHost, guardFolder } from '../user/guard-folder.ts';
 import { openRedaction } from '../user/redaction.ts';
+import { openSharedStore, type SharedStore } from '../workspace/shared-store.ts';
 import { guardPolicies } from './coding.ts';
 import { type HookHost, withGoverned } from './governed.ts';
 import { findWorkFolder, homeFolder } from './place.ts';
@@ -43,8 +44,8 @@ export async function openGuard(
   options: TurnOptions,
 ): Promise<OpenGuard> {
   const file = findLog(agent, input, host);
-  const createFor = await prepareGuard(agent, input, host);
-  const { session } = await inTurn(() => openLog(file, host), options);
+  const { createFor, store } = await prepareGuard(agent, input, host);
+  const { session } = await inTurn(() => openLog(file, store, host), options);
   return { guard: createFor(session), session, path: file.path, end: () => session.close() };
 }
 
@@ -61,18 +62,25 @@ export function findLog(agent: Agent, { sessionId }: HookInput, host: GuardHost)
   return { id, path: join(folder, `${id}.jsonl`) };
 }
 
+export interface PreparedGuard {
+  readonly createFor: (session: Session) => Guard;
+  /** Where its session is kept; `undefined`: in a file. */
+  readonly store: SharedStore | undefined;
+}
+
 /** Reads the rules that hold for a call: before its log is locked, since other hooks wait for that. */
 export async function prepareGuard(
   agent: Agent,
   { sessionId, cwd }: HookInput,
   host: HookHost,
-): Promise<(session: Session) => Guard> {
+): Promise<PreparedGuard> {
   const { folder, workspace } = findWorkFolder(resolve(host.directory, cwd), existsSync);
   const files = await readGuardRules(workspace, host);
   const view = { folder, workspace, home: homeFolder(host), disk: nodeDisk(workspace) };
   const facts = createFacts({ describers: agent.describers, view });
   const policies = guardPolicies({ agent: agent.name, files }, host);
-  return (session) => {
+  const store = files.store === undefined ? undefined : await openSharedStore(files.store);
+  const createFor = (session: Session): Guard => {
     const deciding = createGuard({ session, policies, facts });
     const place = { session, sessionId: toSessionId(agent.name, sessionId), host, clock: systemClock };
     const keeping =
@@ -81,20 +89,31 @@ export async function prepareGuard(
         : deciding;
     return withGoverned(withReportedRuns(keeping, { session, cwd, workspace, host }), { session, host });
   };
+  return { createFor, store };
 }
 
 export interface OpenLog {
   readonly session: Session;
-  readonly log: JsonlLog;
+  /** Of a file, which can be let go of without closing it. */
+  readonly log?: JsonlLog;
 }
 
 /** @throws HoldfastError `log.locked`, and those of the log. */
-export async function openLog({ id, path }: LogFile, host: GuardHost): Promise<OpenLog> {
+export async function openLog(
+  { id, path }: LogFile,
+  store: SharedStore | undefined,
+  host: GuardHost,
+): Promise<OpenLog> {
+  const options = { id, slices: [decisions] };
+  if (store !== undefined) {
+    const redaction = await openRedaction(path, host);
+    return { session: await openSession(store.logs({ snapshotAfterBytes }), { ...options, ...redaction }) };
+  }
   // Once a session.
   if (!existsSync(path)) await forgetOldSessions(host, Date.now());
   const redaction = await openRedaction(path, host);
   const opened = jsonlStore(path, { snapshotAfterBytes }).open();
-  const session = await openSession({ open: () => opened }, { id, slices: [decisions], ...redaction });
+  const session = await openSession({ open: () => opened }, { ...options, ...redaction });
   return { session, log: opened.store };
 }
 

@@ -1,13 +1,13 @@
 import { basename, resolve } from 'node:path';
 import { describeCode } from '@holdfast/core/internal';
 import { formatCount } from '@holdfast/orchestrator/text';
-import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
+import type { LogProblem, LogReading, ReadLogOptions } from '@holdfast/session/jsonl';
 import type { LineStyle } from '../calls/line.ts';
 import type { Host, OutputStream } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { isFile, shortenPath } from '../workspace/folder.ts';
 import { findSession, type SessionName } from '../workspace/known.ts';
-import type { FoundLog } from '../workspace/session-logs.ts';
+import { type FoundLog, readFoundLog } from '../workspace/session-logs.ts';
 
 /** A log that was read without a lock. */
 export interface ReadSession {
@@ -26,9 +26,9 @@ export async function readSession(
   const log = (await findFile(name, host)) ?? (await findSession(name, host));
   return {
     id: log.id,
-    reading: readLog(log.path, options),
+    reading: await readFoundLog(log, options),
     title: ({ colors }) =>
-      `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(shortenPath(log.path, host.directory)))}`,
+      `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(log.store?.name ?? shortenPath(log.path, host.directory)))}`,
   };
 }
 
@@ -79,6 +79,7 @@ export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream
 
 /** Names the file only if it is an older file of the log. */
 function describePlace({ path, offset }: LogProblem): string {
+  if (!path.includes('.jsonl')) return `in ${toPrintable(path)}`;
   const name = basename(path);
   return /\.before-\d+$/.test(name) ? `byte ${offset} of ${toPrintable(name)}` : `byte ${offset}`;
 }

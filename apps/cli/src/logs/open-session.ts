@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError, type Slice } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
-import { type LogRecord, replay, type Session } from '@holdfast/session';
+import { type LogRecord, type OpenedLog, replay, type Session } from '@holdfast/session';
 import { type OpenedJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
 import type { Host } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
@@ -12,6 +12,8 @@ import { listKnown, listReducing, toIdleSlice } from './replay.ts';
 
 /** The guard of an agent has the log of its session for a part of a second. */
 const waitsMs = 2_000;
+
+type Opened = OpenedLog & Partial<Pick<OpenedJsonlLog, 'torn' | 'earlier' | 'exposed'>>;
 
 /** Finds slices that are not part of this program. */
 export type FindSlices = (records: readonly LogRecord[]) => Promise<readonly Slice[]>;
@@ -29,16 +31,17 @@ export interface OpenSessionOptions {
  * @throws HoldfastError `log.locked`, `log.write_failed`, `log.unreadable`, those of a damaged log, as `openRedaction` and as `replay`.
  */
 export async function openSession(
-  { id, path }: FoundLog,
+  log: FoundLog,
   workspace: string,
   host: Host,
   { findSlices, warns = true }: OpenSessionOptions = {},
 ): Promise<Session> {
+  const { id, path } = log;
   const pending = toCommand({ words: ['pending', id], workspace }, host);
   // A snapshot would lose the missing state.
   const options = findSlices === undefined ? { snapshotAfterBytes: Number.POSITIVE_INFINITY } : {};
   const { clock } = host;
-  const opened = await inTurn(async () => openLog(path, pending, options), {
+  const opened = await inTurn(() => openLog(log, pending, options), {
     untilMs: clock.now() + waitsMs,
     now: () => clock.now(),
     pause: (ms) => new Promise((resolve) => clock.after(ms, resolve)),
@@ -57,7 +60,8 @@ export async function openSession(
     const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
     const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
     // A long log begins with a snapshot, and a log whose beginning is damaged keeps its masks.
-    const all = records[0]?.type === 'snapshot' && opened.earlier === undefined ? store.read() : records;
+    const isLate = records[0]?.type === 'snapshot' && opened.earlier === undefined;
+    const all = (isLate ? store.read?.(0) : undefined) ?? records;
     const redaction = isUnredacted(all) ? {} : await openRedaction(path, host);
     return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });
   } catch (thrown) {
@@ -71,7 +75,7 @@ export async function openSession(
   }
 }
 
-function listWarnings({ torn, earlier, exposed }: OpenedJsonlLog): readonly string[] {
+function listWarnings({ torn, earlier, exposed }: Opened): readonly string[] {
   return [
     ...(torn === undefined
       ? []
@@ -83,9 +87,9 @@ function listWarnings({ torn, earlier, exposed }: OpenedJsonlLog): readonly stri
   ];
 }
 
-function openLog(path: string, pending: string, options: SnapshotOptions): OpenedJsonlLog {
+async function openLog({ id, path, store }: FoundLog, pending: string, options: SnapshotOptions): Promise<Opened> {
   try {
-    return openJsonlLog(path, options);
+    return await (store === undefined ? openJsonlLog(path, options) : store.logs(options).open(id));
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.code !== 'log.locked') throw thrown;
     throw withHint(thrown, `\`${pending}\` still works while the log is locked.`);

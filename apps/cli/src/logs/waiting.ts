@@ -6,10 +6,10 @@ import type { Problem } from '@holdfast/core/types';
 import { type Grant, listGrants } from '@holdfast/executor';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { OpenCall } from '@holdfast/session/internal';
-import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { LogReading } from '@holdfast/session/jsonl';
 import type { CallPreview } from '../calls/preview.ts';
 import { isRunning } from '../terminal/system.ts';
-import type { FoundLog } from '../workspace/session-logs.ts';
+import { type FoundLog, readFoundLog } from '../workspace/session-logs.ts';
 import { replayLog } from './replay.ts';
 
 /** A call that has not ended, or whose effect is unknown. JSON. */
@@ -84,18 +84,20 @@ export interface WaitingPlace {
 }
 
 /** Reads the pending work of a session without a lock: another process may have it open. @throws HoldfastError `log.missing`, `log.unreadable`. */
-export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: WaitingPlace): Promise<WaitingSession> {
-  const reading = readLog(path);
+export async function readWaiting(log: FoundLog, { nowMs, preview }: WaitingPlace): Promise<WaitingSession> {
+  const { id, path, store } = log;
+  const reading = await readFoundLog(log);
   const { records } = reading;
-  const openIn = findWriter(path);
+  const openIn = store === undefined ? findWriter(path) : undefined;
+  const isOpen = openIn !== undefined || (await store?.isOpen(id)) === true;
   const found = { session: id, ...(openIn === undefined ? {} : { openIn }) };
-  const damage = describeDamage(reading, openIn !== undefined);
+  const damage = describeDamage(reading, isOpen);
   const problem = damage === undefined ? {} : { problem: damage };
   const nothing = { runs: [], plans: [], calls: [], grants: [] };
   if (records.length === 0) return { ...found, ...nothing, ...problem };
   try {
     const { session } = replayLog(records);
-    const place = { nowMs, isOpen: openIn !== undefined };
+    const place = { nowMs, isOpen };
     const open: WaitingCall[] = [];
     for (const call of session.openWork().calls) {
       const waiting = toWaitingCall(call, place);

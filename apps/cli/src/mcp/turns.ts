@@ -5,9 +5,11 @@ import { jsonlStore } from '@holdfast/session/jsonl';
 import { inTurn } from '../logs/in-turn.ts';
 import { reportFailure } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
+import { openGuardFolder } from '../user/guard-folder.ts';
 import { openRedaction } from '../user/redaction.ts';
 import { rememberWorkspace } from '../workspace/known.ts';
 import { prepareLogPath } from '../workspace/session-logs.ts';
+import { findSharedStore } from '../workspace/shared-store.ts';
 
 /** How long a log stays open after a call, so that calls in a row need not read it again. */
 const idleMs = 1_000;
@@ -73,11 +75,13 @@ export class SessionTurns implements McpSessions {
 
   async #openLog(): Promise<Session> {
     const { workspace, id, slices = [] } = this.#place;
-    const path = await prepareLogPath(workspace, id);
-    await rememberWorkspace(workspace, this.#host);
+    const store = await findSharedStore(this.#host);
+    const path = await prepareLogPath(store === undefined ? workspace : openGuardFolder(this.#host), id);
+    if (store === undefined) await rememberWorkspace(workspace, this.#host);
+    const logs = store?.logs() ?? jsonlStore(path);
     const redaction = await openRedaction(path, this.#host);
     const { clock } = this.#host;
-    return inTurn(async () => openSession(jsonlStore(path), { id, slices, ...redaction }), {
+    return inTurn(async () => openSession(logs, { id, slices, ...redaction }), {
       untilMs: Date.now() + turnMs,
       pause: (ms) => new Promise((resolve) => clock.after(ms, resolve)),
     });

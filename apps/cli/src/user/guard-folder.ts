@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Host } from '../terminal/host.ts';
@@ -19,6 +19,13 @@ export function guardFolder({ environment, directory }: GuardHost): string {
   return process.platform === 'win32'
     ? join(home, 'AppData', 'Local', 'holdfast', 'guard')
     : join(home, '.local', 'state', 'holdfast', 'guard');
+}
+
+/** Makes it if it is missing. Links resolved. */
+export function openGuardFolder(host: GuardHost): string {
+  const folder = guardFolder(host);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return resolveLinks(folder);
 }
 
 export function resolveLinks(path: string): string {

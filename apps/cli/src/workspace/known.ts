@@ -9,6 +9,7 @@ import { readUserFile, writeUserFile } from '../user/folder.ts';
 import { guardFolder, resolveLinks } from '../user/guard-folder.ts';
 import { isFile, openWorkspace } from './folder.ts';
 import { type FoundLog, findLog, findLogFolder, isSessionId } from './session-logs.ts';
+import { findSharedStore, type SharedStore } from './shared-store.ts';
 
 // Absolute paths, newest first: `{ "version": 1, "workspaces": […] }`.
 const name = 'workspaces.json';
@@ -68,11 +69,16 @@ export async function findSession(
     return { ...(await findLog(workspace, id)), workspace };
   } catch (thrown) {
     const isUnknown = isHoldfastError(thrown) && thrown.reason === 'session_unknown';
-    if (!isUnknown || id === undefined || given !== '.') throw thrown;
+    if (!isUnknown || id === undefined) throw thrown;
+    if (workspace === resolveLinks(guardFolder(host))) {
+      const shared = await findShared(id, host);
+      if (shared !== undefined) return shared;
+    }
+    if (given !== '.') throw thrown;
     const [only, ...others] = await findKnown(id, host);
     if (only === undefined) throw thrown;
     if (others.length > 0) throw ambiguous(id, [only, ...others]);
-    host.stderr.write(`session ${id} is in ${toPrintable(only.workspace)}\n`);
+    host.stderr.write(`session ${id} is in ${toPrintable(only.store?.name ?? only.workspace)}\n`);
     return only;
   }
 }
@@ -88,7 +94,25 @@ export async function findKnown(id: string, host: UserHost): Promise<readonly Fo
     const path = join(findLogFolder(workspace), `${id}.jsonl`);
     if (await isFile(path)) found.push({ id, path, workspace });
   }
-  return found;
+  const shared = await findShared(id, host);
+  return shared === undefined ? found : [...found, shared];
+}
+
+async function findShared(id: string, host: UserHost): Promise<FoundSession | undefined> {
+  const store = isSessionId(id) ? await findSharedStore(host) : undefined;
+  return (await store?.has(id)) === true && store !== undefined ? toShared(id, store, host) : undefined;
+}
+
+/** The sessions of the shared store, which belong to the folder of guarded agents. @throws HoldfastError `config.invalid`, `log.*`. */
+export async function listShared(host: UserHost): Promise<readonly FoundSession[]> {
+  const store = await findSharedStore(host);
+  if (store === undefined) return [];
+  return (await store.list()).filter(isSessionId).map((id) => toShared(id, store, host));
+}
+
+function toShared(id: string, store: SharedStore, host: UserHost): FoundSession {
+  const workspace = resolveLinks(guardFolder(host));
+  return { id, path: join(findLogFolder(workspace), `${id}.jsonl`), workspace, store };
 }
 
 function ambiguous(id: string, found: readonly FoundSession[]): HoldfastError {

@@ -2,9 +2,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, HoldfastError } from '@holdfast/core';
 import { describeThrown } from '@holdfast/core/internal';
+import { type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { isFolder } from './folder.ts';
+import type { SharedStore } from './shared-store.ts';
 
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
@@ -48,7 +50,15 @@ export async function prepareLogPath(workspace: string, id: string): Promise<str
 /** An existing log. */
 export interface FoundLog {
   readonly id: string;
+  /** Of its file; beside it, masked arguments are sealed, also for a session of `store`. */
   readonly path: string;
+  /** Where it is instead of in a file. */
+  readonly store?: SharedStore;
+}
+
+/** @throws HoldfastError `log.*`. */
+export async function readFoundLog({ id, path, store }: FoundLog, options: ReadLogOptions = {}): Promise<LogReading> {
+  return store === undefined ? readLog(path, options) : store.read(id);
 }
 
 /**

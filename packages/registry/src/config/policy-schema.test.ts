@@ -65,6 +65,7 @@ const rulesFile = fc.oneof(
         allow: rules,
         checks: fc.array(words, { maxLength: 2 }),
         checkpoints: fc.boolean(),
+        store: fc.constantFrom('postgres://host/name', 'postgresql://a', '/var/a.db', 'C:\\a.db'),
         $schema: words,
       },
       { requiredKeys: [] },
@@ -72,7 +73,10 @@ const rulesFile = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.dictionary(fc.constantFrom('deny', 'asks', 'allow', 'checks', 'checkpoints', '$schema'), anything),
+    arbitrary: fc.dictionary(
+      fc.constantFrom('deny', 'asks', 'allow', 'checks', 'checkpoints', 'store', '$schema'),
+      anything,
+    ),
   },
   { weight: 1, arbitrary: anything },
 );

@@ -74,6 +74,8 @@ export type UserRules = FactRules & {
   readonly checks?: readonly string[];
   /** The guard keeps the files that a call may change, for `holdfast undo`. */
   readonly checkpoints?: boolean;
+  /** Where guarded sessions are kept: a `postgres://` URL, or the absolute path of an SQLite file. */
+  readonly store?: string;
 };
 
 /** Checks the rules of the user. */
@@ -227,6 +229,11 @@ const checks = listOf(
   ),
   'a list of commands such as "make lint"',
 );
+const store = v.optional(
+  text('a `postgres://` URL, or the absolute path of an SQLite file', (value) =>
+    /^(?:postgres(?:ql)?:\/\/|\/|[A-Za-z]:[\\/])./.test(value),
+  ),
+);
 const sharedEntries = {
   locked: yesOrNo,
   isolation,
@@ -264,10 +271,14 @@ const workspaceSchema = closed(
       'a workspace cannot say what counts as a check; write it in the `holdfast.policy.json` of your own folder',
     ],
     ['checkpoints', 'a workspace cannot say what is kept; write it in the `holdfast.policy.json` of your own folder'],
+    [
+      'store',
+      'a workspace cannot say where sessions are kept; write it in the `holdfast.policy.json` of your own folder',
+    ],
   ]),
 );
 
 const userSchema = closed(
-  { deny: rules, ask: rules, allow: exceptions, checks, checkpoints: yesOrNo, $schema: filled },
+  { deny: rules, ask: rules, allow: exceptions, checks, checkpoints: yesOrNo, store, $schema: filled },
   'an object such as { "deny": [{ "reads": "secrets" }] }',
 );

@@ -36,6 +36,8 @@ export interface RuleFile {
   readonly checks: readonly string[];
   /** True if the guard keeps the files that a call may change. Only the user's own file can say so. */
   readonly checkpoints: boolean;
+  /** Where guarded sessions are kept instead of files. Only the user's own file can say so. */
+  readonly store?: string;
 }
 
 /**
@@ -59,8 +61,15 @@ export async function readRuleFile(folder: string, owner: 'user' | 'workspace'):
   }
   const found = await readPolicyFile(folder, { ...reading, whose: '', followLink: true, check: checkUserRules });
   if (found === undefined) return undefined;
-  const { deny, ask, allow, checks = [], checkpoints = false } = found.config;
-  return { name: found.name, rules: { deny, ask, allow }, lines: found.lines, checks, checkpoints };
+  const { deny, ask, allow, checks = [], checkpoints = false, store } = found.config;
+  return {
+    name: found.name,
+    rules: { deny, ask, allow },
+    lines: found.lines,
+    checks,
+    checkpoints,
+    ...(store && { store }),
+  };
 }
 
 interface Reading<Config> {

@@ -60,13 +60,20 @@ test("the user's own file says what counts as a check; a workspace's cannot", as
   }
 });
 
-test("the user's own file says whether files are kept; a workspace's cannot", async () => {
+test("the user's own file says whether files are kept, and where sessions are; a workspace's cannot", async () => {
   await using folder = await createFolder({ 'holdfast.policy.yml': 'checkpoints: true' });
   const directory = folder.path;
   expect((await readRuleFile(directory, 'user'))?.checkpoints).toBe(true);
   await expect(readRuleFile(directory, 'workspace')).rejects.toMatchObject({
     message: expect.stringContaining('`checkpoints`: a workspace cannot say what is kept') as string,
   });
+  await folder.write({ 'holdfast.policy.yml': 'store: /var/sessions.db' });
+  expect((await readRuleFile(directory, 'user'))?.store).toBe('/var/sessions.db');
+  await expect(readRuleFile(directory, 'workspace')).rejects.toMatchObject({
+    message: expect.stringContaining('`store`: a workspace cannot say where sessions are kept') as string,
+  });
+  await folder.write({ 'holdfast.policy.yml': 'store: sessions.db' });
+  await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
   await folder.write({ 'holdfast.policy.yml': 'checkpoints: yes please' });
   await expect(readRuleFile(directory, 'user')).rejects.toMatchObject({ code: 'config.invalid', reason: 'policy' });
 });

@@ -1,5 +1,4 @@
 import { type Grant, listGrants, withdrawGrant } from '@holdfast/executor';
-import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
 import { describeStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
@@ -13,7 +12,7 @@ import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { type FoundSession, findSession } from '../../workspace/known.ts';
-import type { FoundLog } from '../../workspace/session-logs.ts';
+import { type FoundLog, readFoundLog } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
@@ -43,7 +42,7 @@ export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions
   const log = await findSession(name, host);
   const { grants, damaged } =
     withdraw.length === 0
-      ? readGrants(log, host)
+      ? await readGrants(log, host)
       : { grants: await withdrawGrants(log, withdraw, host), damaged: false };
   const { colors } = describeStyle(host);
   if (json) printJson(host, { session: log.id, grants, withdrawn: withdraw });
@@ -59,8 +58,11 @@ export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions
 }
 
 /** Takes no lock. */
-function readGrants({ path }: FoundLog, host: Host): { readonly grants: readonly Grant[]; readonly damaged: boolean } {
-  const reading = readLog(path);
+async function readGrants(
+  log: FoundLog,
+  host: Host,
+): Promise<{ readonly grants: readonly Grant[]; readonly damaged: boolean }> {
+  const reading = await readFoundLog(log);
   warnOfDamage(reading, host.stderr);
   const grants = reading.records.length === 0 ? [] : listGrants(replayLog(reading.records).session);
   return { grants, damaged: isDamaged(reading) };

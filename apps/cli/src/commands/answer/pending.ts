@@ -10,9 +10,9 @@ import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { guardFolder } from '../../user/guard-folder.ts';
+import { guardFolder, resolveLinks } from '../../user/guard-folder.ts';
 import { shortenPath } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
+import { findSession, listShared } from '../../workspace/known.ts';
 import { findLogFolder, listLogs } from '../../workspace/session-logs.ts';
 
 const help = `
@@ -45,7 +45,9 @@ export function declare(command: Command, { host, end }: CommandContext): void {
 export async function showPending({ id, workspace, json }: SessionOptions, host: Host): Promise<ExitCode> {
   const found = id === undefined ? undefined : await findSession({ id, workspace }, host);
   const folder = found?.workspace ?? resolve(host.directory, workspace);
-  const logs = found === undefined ? await listLogs(folder) : [found];
+  const isGuarded = resolveLinks(folder) === resolveLinks(guardFolder(host));
+  const shared = found === undefined && isGuarded ? await listShared(host) : [];
+  const logs = found === undefined ? [...(await listLogs(folder)), ...shared] : [found];
   const nowMs = host.clock.now();
   const preview = openPreviews(folder, host.clock);
   const read: WaitingSession[] = [];

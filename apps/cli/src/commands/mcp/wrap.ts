@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createFacts, mcpFacts } from '@holdfast/facts';
 import { nodeDisk } from '@holdfast/facts/node';
 import type { FirstClient, McpEvent, ServedTools } from '@holdfast/mcp';
@@ -17,7 +17,7 @@ import { type PinWatch, watchPins } from '../../mcp/watch-pins.ts';
 import { type ExitCode, reportFailure, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { guardFolder, resolveLinks } from '../../user/guard-folder.ts';
+import { openGuardFolder } from '../../user/guard-folder.ts';
 
 export interface WrapOptions {
   readonly session: string | undefined;
@@ -97,12 +97,6 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
 }
 
 /** The logs of calls that run elsewhere lie with those of the guard, out of reach of workspaces. */
-function openGuardFolder(host: Host): string {
-  const folder = guardFolder(host);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return resolveLinks(folder);
-}
-
 /** One session for a client process and an entry of its configuration. */
 function toSessionId(entry: ServerEntry, session: string | undefined, host: Host): string {
   if (session !== undefined) {

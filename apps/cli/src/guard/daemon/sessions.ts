@@ -2,6 +2,7 @@ import type { Guard } from '@holdfast/guard';
 import type { Agent, HookInput } from '@holdfast/guard/agents';
 import { inTurn, type TurnOptions } from '../../logs/in-turn.ts';
 import type { GuardHost } from '../../user/guard-folder.ts';
+import type { SharedStore } from '../../workspace/shared-store.ts';
 import type { HookHost } from '../governed.ts';
 import { findLog, type LogFile, type OpenGuard, type OpenLog, openLog, prepareGuard } from '../session.ts';
 
@@ -84,8 +85,8 @@ class HeldSession {
   async take(prepare: () => ReturnType<typeof prepareGuard>, options: TurnOptions): Promise<OpenGuard> {
     const finish = await this.#queue();
     try {
-      const createFor = await prepare();
-      const { session, log } = await inTurn(() => this.#retake(), options);
+      const { createFor, store } = await prepare();
+      const { session, log } = await inTurn(() => this.#retake(store), options);
       const guard = createFor(session);
       this.#guard = guard;
       return {
@@ -94,7 +95,9 @@ class HeldSession {
         path: this.#file.path,
         end: async () => {
           try {
-            log.release();
+            // Its session is read again at the next event: another machine may have written to it.
+            if (log === undefined) await this.close();
+            else log.release();
           } finally {
             finish();
           }
@@ -110,11 +113,13 @@ class HeldSession {
     const guard = this.#guard;
     const open = this.#open;
     // Another process has written to the log since: its calls are not ours to end.
-    if (guard === undefined || open === undefined || !(await inTurn(async () => open.log.retake(), options))) return;
+    if (guard === undefined || open?.log === undefined) return;
+    const { log } = open;
+    if (!(await inTurn(async () => log.retake(), options))) return;
     try {
       await guard.end();
     } finally {
-      open.log.release();
+      log.release();
     }
   }
 
@@ -137,10 +142,10 @@ class HeldSession {
     };
   }
 
-  async #retake(): Promise<OpenLog> {
-    if (this.#open?.log.retake() === true) return this.#open;
+  async #retake(store: SharedStore | undefined): Promise<OpenLog> {
+    if (this.#open?.log?.retake() === true) return this.#open;
     await this.close();
-    this.#open = await openLog(this.#file, this.#host);
+    this.#open = await openLog(this.#file, store, this.#host);
     return this.#open;
   }
 }

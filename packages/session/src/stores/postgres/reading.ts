@@ -41,6 +41,8 @@ export interface ListPostgresSessionsOptions {
   readonly after?: string;
   /** Default: 1,000. */
   readonly limit?: number;
+  /** Only the one with this id. */
+  readonly sessionId?: string;
 }
 
 /**
@@ -67,10 +69,10 @@ export async function readPostgresLog(
 /** The sessions of a database in order of creation. @throws HoldfastError `log.database`. */
 export async function listPostgresSessions(
   database: PostgresDatabase,
-  { after, limit = 1_000 }: ListPostgresSessionsOptions = {},
+  { after, limit = 1_000, sessionId: only }: ListPostgresSessionsOptions = {},
 ): Promise<readonly PostgresSession[]> {
   await checkSchema(database);
-  const { rows } = await run(database, listing, [after ?? null, limit]);
+  const { rows } = await run(database, listing, [after ?? null, limit, only ?? null]);
   return rows.map((row) => {
     const { sessionId, end, holder, leaseMs, deletedAtMs } = toSession(row);
     return {
@@ -84,7 +86,8 @@ export async function listPostgresSessions(
 }
 
 const listing = `SELECT ${sessionColumns} FROM holdfast_sessions
-WHERE key > coalesce((SELECT key FROM holdfast_sessions WHERE id = $1), 0) ORDER BY holdfast_sessions.key LIMIT $2`;
+WHERE key > coalesce((SELECT key FROM holdfast_sessions WHERE id = $1), 0)
+  AND ($3::text IS NULL OR id = $3) ORDER BY holdfast_sessions.key LIMIT $2`;
 
 /**
  * Deletes the records of a session that is not open. Its row stays: the number of its records, the link after the last one, and the

@@ -5,7 +5,7 @@ import { newerSchema, type PostgresDatabase, run } from './database.ts';
  * Each makes a version of the tables from the one before, and never changes once released. A process of the version before may still be
  * writing, so that a migration only adds.
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   // The row of a session changes with every append: with room on its page PostgreSQL need not write an index.
   `CREATE TABLE holdfast_sessions (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
