@@ -58,6 +58,8 @@ export interface RunOptions {
   readonly resumed?: boolean;
   /** Not installed. */
   readonly unguarded?: boolean;
+  /** The flags of `guard install`. */
+  readonly flags?: readonly string[];
 }
 
 const canary = 'CANARY-7431';
@@ -100,7 +102,7 @@ async function runIn(
   folders: Folders,
   agent: TestedAgent,
   script: Script,
-  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false }: RunOptions,
+  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false, flags = [] }: RunOptions,
 ): Promise<Omit<AgentRun, keyof AsyncDisposable>> {
   const { home, workspace } = folders;
   await mkdir(workspace, { recursive: true });
@@ -113,7 +115,7 @@ async function runIn(
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
   }
-  if (!unguarded) await install(agent.name, folders);
+  if (!unguarded) await install([agent.name, ...flags], folders);
   if (hooks !== undefined) {
     const path = join(home, agent.hooks);
     await writeFile(path, hooks(await readFile(path, 'utf8')));
@@ -129,8 +131,8 @@ async function runIn(
   };
 }
 
-async function install(name: string, { home, workspace }: Folders): Promise<void> {
-  const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'guard', 'install', name];
+async function install(what: readonly string[], { home, workspace }: Folders): Promise<void> {
+  const words = ['--conditions=holdfast-source', join(root, 'apps/cli/src/main.ts'), 'guard', 'install', ...what];
   const env = { PATH: process.env['PATH'], HOME: home };
   await promisify(execFile)(process.execPath, words, { cwd: workspace, env });
 }

@@ -60,7 +60,7 @@ export function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
     ['input', listInput(use)],
     ['facts', end?.facts === undefined ? [] : describeFacts(end.facts)],
     ['policies', listDecisions(use)],
-    ['approval', use.approvals.map(describeApproval)],
+    ['approval', use.approvals.map((approval) => describeApproval(approval, use))],
     ['resolution', listResolution(use)],
     ['failed', listFailed(use)],
     ['outcome', [end === undefined ? describeUnended(use) : describeOutcome(end)]],
@@ -99,13 +99,18 @@ function listInput({ end, start }: CallUse): readonly string[] {
   return isSame ? ['same as the arguments'] : [toText(input)];
 }
 
-function listDecisions({ decisions, end }: CallUse): readonly string[] {
-  if (decisions.length === 0 && end !== undefined) return ['none ran'];
+function listDecisions({ decisions, approvals, end }: CallUse): readonly string[] {
+  if (decisions.length === 0 && end !== undefined) return approvals.length === 0 ? ['none ran'] : [];
   return decisions.map(describePolicyDecision);
 }
 
-function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]): string {
-  const asked = `asked by ${asks.map(({ policy }) => policy).join(', ')}`;
+/** With the reasons, unless the decisions have them: an answered call ends without those that asked. */
+function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number], { decisions }: CallUse): string {
+  const told = new Set(decisions.map(describePolicyDecision));
+  const askers = asks.map(({ policy, reason }) =>
+    reason === undefined || told.has(`ask by ${policy}: ${reason}`) ? policy : `${policy} (${reason})`,
+  );
+  const asked = `asked by ${askers.join(', ')}`;
   if (answer === undefined) return `${asked}, not answered`;
   const given = answer.answer;
   const who = answer.by === undefined ? '' : ` by ${answer.by}`;

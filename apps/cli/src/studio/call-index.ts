@@ -28,7 +28,7 @@ export interface CallFilter {
   readonly outcome?: string | undefined;
   /** The `ref` of a log. */
   readonly session?: string | undefined;
-  /** In any case, in tool, arguments, message or id. */
+  /** In any case, in tool, arguments, question, message or id. */
   readonly text?: string | undefined;
 }
 
@@ -148,8 +148,8 @@ export function timeOf({ askedAtMs, startedAtMs, endedAtMs }: ListedCall): numbe
   return askedAtMs ?? startedAtMs ?? endedAtMs ?? 0;
 }
 
-function holds({ name, arguments: line, message, callId }: ListedCall, text: string): boolean {
-  return [name, line, message, callId].some((part) => part.toLowerCase().includes(text));
+function holds({ name, arguments: line, question, message, callId }: ListedCall, text: string): boolean {
+  return [name, line, question, message, callId].some((part) => part.toLowerCase().includes(text));
 }
 
 /** `undefined` for a log that was removed meanwhile. */

@@ -1,20 +1,17 @@
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { readLog } from '@holdfast/session/jsonl';
 import axe from 'axe-core';
-import { buildPage } from 'holdfast-studio/build';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPage, hasChromium, launchChromium } from '../testing/test-browser.ts';
 import { callEnd, pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { writeLog } from '../testing/test-log.ts';
 import { askToWrite, openTestStudio, runTestPlan } from '../testing/test-studio.ts';
 import { findLog } from '../workspace/session-logs.ts';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const hasChromium = existsSync(executablePath);
 const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
 const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: markup, tools: ['wipe'] };
@@ -46,7 +43,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
   beforeAll(async () => {
     page = await buildPage();
     size = page.reduce((sum, text) => sum + gzipSync(text).length, 0);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 

@@ -71,7 +71,7 @@ test('a call that was asked for, approved, done: everything about it', async () 
     '  policies   allow by holdfast/dangerous: Granted for the session.',
     '             allow by files/read-before-write',
     '             would deny by host/deny-tools: Files are kept.',
-    '  approval   asked by holdfast/dangerous, approved, and granted for the session after 1 ms',
+    '  approval   asked by holdfast/dangerous (It is dangerous.), approved, and granted for the session after 1 ms',
     '  outcome    ok after 3 ms: Wiped.',
     '  changed    - removed a.txt',
     '             event wiped  1',
