@@ -18,6 +18,7 @@ export const names: readonly string[] = [
   'frameworks',
   'guard',
   'mcp',
+  'studio',
   'agentdojo',
   'local',
   'import',

@@ -16,6 +16,7 @@ import { measureRender } from './render/measure.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
 import { measureStores } from './stores/measure.ts';
+import { measureStudio } from './studio.ts';
 
 const [, , chosen = '', size] = process.argv;
 const isFull = size === '--full';
@@ -26,6 +27,7 @@ const alone = new Map<string, () => Promise<Report>>([
   ['frameworks', measureFrameworks],
   ['guard', () => measureGuard(isFull ? allGuardRounds : undefined)],
   ['mcp', measureMcp],
+  ['studio', () => measureStudio()],
   ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],
