@@ -18,6 +18,7 @@ export const names: readonly string[] = [
   'frameworks',
   'guard',
   'mcp',
+  'otel',
   'studio',
   'agentdojo',
   'local',

@@ -11,6 +11,7 @@ import { measureLocal } from './local/measure.ts';
 import { measureMcp } from './mcp.ts';
 import { measureModules } from './modules/measure.ts';
 import { measureOrchestrator } from './orchestrator/measure.ts';
+import { measureOtel } from './otel.ts';
 import { measurePolicies } from './policies/measure.ts';
 import { measureRender } from './render/measure.ts';
 import type { Report } from './report.ts';
@@ -27,6 +28,7 @@ const alone = new Map<string, () => Promise<Report>>([
   ['frameworks', measureFrameworks],
   ['guard', () => measureGuard(isFull ? allGuardRounds : undefined)],
   ['mcp', measureMcp],
+  ['otel', measureOtel],
   ['studio', () => measureStudio()],
   ['render', measureRender],
   ['import', measureImport],

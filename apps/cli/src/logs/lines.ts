@@ -176,6 +176,7 @@ function describeRecord(
     case 'guard-undone':
     case 'mcp-question':
     case 'mcp-refused':
+    case 'mcp-trace':
       return wrapBlock(`  ${toPrintable(describeMcpRecord(record))}`, columns - 1).map(colors.dim);
     case 'restore':
       return [colors.dim(`  The state was restored to ${formatCount(record.toSeq, 'record')}.`)];

@@ -13,6 +13,7 @@ export type ShownMcpRecord =
       readonly tool: string;
       readonly decidedIn: string;
     }
+  | { readonly type: 'mcp-trace'; readonly callId: string; readonly traceparent: string }
   | { readonly type: 'mcp-question'; readonly server: string; readonly message: string; readonly action: string }
   | {
       readonly type: 'mcp-refused';
@@ -33,6 +34,8 @@ export function describeMcpRecord(record: ShownMcpRecord): string {
       return `undo of the call ${record.callId}: ${record.files.join(', ')}`;
     case 'guard-noted':
       return `\`${record.tool}\` of the MCP server \`${record.server}\`: decided and recorded in the session ${record.decidedIn}`;
+    case 'mcp-trace':
+      return `the call ${record.callId} is in the trace ${record.traceparent.split('-')[1] ?? ''} of its client`;
     case 'mcp-question':
       return `the MCP server \`${record.server}\` asked the user, who answered ${record.action}: ${record.message}`;
     case 'mcp-refused':
