@@ -66,7 +66,7 @@ export function Calls(): ComponentChildren {
     h(
       'div',
       {
-        class: 'list',
+        class: list.key === key && list.total === 0 ? 'list none' : 'list',
         ref: scroller,
         tabIndex: 0,
         role: 'group',
