@@ -1,6 +1,7 @@
 import { ask, definePolicy, defineTool, deny, type Model, toolError } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { createSession, memoryStore } from '@holdfast/session';
+import { createRedactor } from '@holdfast/session/redact';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
@@ -25,12 +26,13 @@ const outer = defineTool({
 });
 const tools = [inner, outer, failing];
 
-function start(options: { readonly content?: boolean } = {}) {
+function start({ redacted = false, ...options }: { readonly content?: boolean; readonly redacted?: boolean } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const tracer = provider.getTracer('test');
   const store = memoryStore();
-  const session = createSession({ id: 's', store });
+  const redactor = createRedactor({ key: 'a secret of at least sixteen bytes' });
+  const session = createSession({ id: 's', store, ...(redacted ? { redactor } : {}) });
   const parent = tracer.startSpan('request');
   const stop = traceSession(session, { tracer, context: trace.setSpan(ROOT_CONTEXT, parent), ...options });
   const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
@@ -204,3 +206,11 @@ test.each(['', '00-0-1-01', '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b
     expect(tree(spans())).toEqual(['execute_tool inner < request']);
   },
 );
+
+test('content has the masks of the log', async () => {
+  const { spans, session, stop } = start({ content: true, redacted: true });
+  const say = defineTool({ name: 'say', description: 'Says.', effects: 'none', execute: () => 'password=hunter2' });
+  await executeToolCall({ id: 'c', name: 'say', arguments: {} }, { tools: [say], session });
+  stop();
+  expect(spans()[0]?.attributes['gen_ai.tool.call.result']).toMatch(/^password=\[redacted/);
+});

@@ -1,3 +1,7 @@
+import type { Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
+import { formatArguments } from '../calls/line.ts';
+
 /** Records of the guard and of MCP servers that belong to no stage of a call. */
 export type ShownMcpRecord =
   | {
@@ -43,6 +47,14 @@ export function describeMcpRecord(record: ShownMcpRecord): string {
     default:
       return record satisfies never;
   }
+}
+
+/** One line for an event; its texts are not made printable. The guard's decisions are told, other events shown. */
+export function describeEvent({ type, payload }: { readonly type: string; readonly payload: Json }): string {
+  const { verdict, reason, callId } = isPlainObject(payload) ? payload : {};
+  if (type !== 'guard-decided' || typeof verdict !== 'string' || typeof callId !== 'string')
+    return `event ${type}  ${formatArguments(payload)}`;
+  return `the guard answered ${callId} with ${verdict}${typeof reason === 'string' ? `: ${reason}` : ''}`;
 }
 
 function describeRefusal({
