@@ -19,6 +19,8 @@ export const names: readonly string[] = [
   'frameworks',
   'guard',
   'mcp',
+  'otel',
+  'studio',
   'agentdojo',
   'local',
   'import',

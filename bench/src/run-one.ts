@@ -12,11 +12,13 @@ import { measureLocal } from './local/measure.ts';
 import { measureMcp } from './mcp.ts';
 import { measureModules } from './modules/measure.ts';
 import { measureOrchestrator } from './orchestrator/measure.ts';
+import { measureOtel } from './otel.ts';
 import { measurePolicies } from './policies/measure.ts';
 import { measureRender } from './render/measure.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
 import { measureStores } from './stores/measure.ts';
+import { measureStudio } from './studio.ts';
 
 const [, , chosen = '', size] = process.argv;
 const isFull = size === '--full';
@@ -27,6 +29,8 @@ const alone = new Map<string, () => Promise<Report>>([
   ['frameworks', measureFrameworks],
   ['guard', () => measureGuard(isFull ? allGuardRounds : undefined)],
   ['mcp', measureMcp],
+  ['otel', measureOtel],
+  ['studio', () => measureStudio()],
   ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],

@@ -68,6 +68,8 @@ export interface RunOptions {
   readonly unguarded?: boolean;
   /** Guarded by our plugin: alone, or beside the hooks in the settings. */
   readonly plugin?: 'alone' | 'beside';
+  /** The flags of `guard install`. */
+  readonly flags?: readonly string[];
 }
 
 const canary = 'CANARY-7431';
@@ -110,7 +112,7 @@ async function runIn(
   folders: Folders,
   agent: TestedAgent,
   script: Script,
-  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false, plugin }: RunOptions,
+  { hooks, prepare, prompt = 'Do it.', resumed = false, unguarded = false, plugin, flags = [] }: RunOptions,
 ): Promise<Omit<AgentRun, keyof AsyncDisposable>> {
   const { home, workspace } = folders;
   await mkdir(workspace, { recursive: true });
@@ -123,7 +125,7 @@ async function runIn(
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
   }
-  if (!unguarded && plugin !== 'alone') await install(agent.name, folders);
+  if (!unguarded && plugin !== 'alone') await runHoldfast(['guard', 'install', agent.name, ...flags], folders);
   if (plugin !== undefined) await addPlugin(agent, { prompt, resumed: false, url, folders });
   if (hooks !== undefined) {
     const path = join(home, agent.hooks);
@@ -138,10 +140,6 @@ async function runIn(
     requests,
     leaked: [...requests, ...others].some((request) => request.includes(canary)),
   };
-}
-
-function install(name: string, folders: Folders): Promise<string> {
-  return runHoldfast(['guard', 'install', name], folders);
 }
 
 /** Runs the command-line program from its sources. Resolves with what it prints. */

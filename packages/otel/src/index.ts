@@ -1,1 +1,1 @@
-export { type TraceSessionOptions, traceSession } from './trace-session.ts';
+export { type StopTracing, type TraceSessionOptions, traceSession } from './trace-session.ts';

@@ -1,7 +1,8 @@
 /**
  * The names of spans and attributes. Source: `docs/gen-ai/gen-ai-agent-spans.md` and the changelog of
- * open-telemetry/semantic-conventions-genai, at commit 002c8a6e; its status is Development. Nothing there names a decision, so those begin
- * with `holdfast.`.
+ * open-telemetry/semantic-conventions-genai, at commit 002c8a6e, and `docs/gen-ai/mcp.md` there, at commit 0393513c; their status is
+ * Development. A call of an MCP client is the span of its tool with MCP's attributes, as that page wants where both are traced. Nothing
+ * there names a decision, so those begin with `holdfast.`.
  */
 export const names = {
   operation: 'gen_ai.operation.name',
@@ -14,6 +15,7 @@ export const names = {
   call: 'gen_ai.tool.call.id',
   arguments: 'gen_ai.tool.call.arguments',
   result: 'gen_ai.tool.call.result',
+  method: 'mcp.method.name',
   error: 'error.type',
   outcome: 'holdfast.outcome',
   decision: 'holdfast.decision',

@@ -13,6 +13,7 @@ interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly traceState?: string;
   readonly name: string;
   readonly kind: number;
   readonly startTimeUnixNano: string;
@@ -23,6 +24,7 @@ interface OtlpSpan {
 }
 
 const internal = 1;
+const server = 2;
 const failed = 2;
 
 /**
@@ -32,14 +34,15 @@ const failed = 2;
 export function toOtlp(records: readonly LogRecord[], { sessionId, createId, content }: OtlpOptions): Json {
   const spans: OtlpSpan[] = [];
   const sink: SpanSink<OtlpSpan> = {
-    start({ name, atMs, parent, attributes }) {
+    start({ name, atMs, parent, remote, attributes }) {
       const place = `${sessionId} ${spans.length}`;
       const span: OtlpSpan = {
-        traceId: parent?.traceId ?? createId(place, 32),
+        traceId: (parent ?? remote)?.traceId ?? createId(place, 32),
         spanId: createId(place, 16),
-        ...(parent === undefined ? {} : { parentSpanId: parent.spanId }),
+        ...(parent === undefined && remote === undefined ? {} : { parentSpanId: (parent ?? remote)?.spanId ?? '' }),
+        ...(remote?.traceState === undefined ? {} : { traceState: remote.traceState }),
         name,
-        kind: internal,
+        kind: remote === undefined ? internal : server,
         startTimeUnixNano: toNanoseconds(atMs),
         endTimeUnixNano: toNanoseconds(atMs),
         attributes: toAttributes(attributes),

@@ -11,7 +11,16 @@ export interface NewSpan<Span> {
   readonly atMs: number;
   /** `undefined`: the parent that the host gives, if any. */
   readonly parent: Span | undefined;
+  /** The parent in another process, for a call of an MCP client without a parent here. */
+  readonly remote?: RemoteParent | undefined;
   readonly attributes: Attributes;
+}
+
+export interface RemoteParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+  readonly traceState: string | undefined;
 }
 
 /** Where spans go: a tracer of OpenTelemetry, or a document. */
@@ -64,6 +73,8 @@ export class SpanWriter<Span> {
   readonly #inside = new Map<string, EndedCall[]>();
   /** Questions and answers of calls that have not ended. */
   readonly #asked = new Map<string, Moment[]>();
+  /** Requests of MCP clients whose calls have not ended. */
+  readonly #requests = new Map<string, Fields>();
 
   constructor(sink: SpanSink<Span>, sessionId: string, { content = false }: SpanOptions = {}) {
     this.#sink = sink;
@@ -83,6 +94,11 @@ export class SpanWriter<Span> {
     this.#runs.clear();
   }
 
+  /** The open plan or run that a call is in, before its own record says which. */
+  findOpen(callId: string): Span | undefined {
+    return this.#findAround(callId, [...this.#runs.keys()].at(-1) ?? Number.NaN);
+  }
+
   #take(record: Fields, place: Place, depth: number): void {
     const { type, entry, sessionId, callId } = record;
     if (type === 'child-record') {
@@ -94,6 +110,7 @@ export class SpanWriter<Span> {
       this.#note(String(record['pending']['callId']), place, { name: events.asked, attributes: {} });
     else if (type === 'approval-answer' && isPlainObject(record['answer']))
       this.#noteAnswer(record, record['answer'], place);
+    else if (type === 'mcp-trace' && place.child === '') this.#requests.set(keyOf('', String(callId)), record);
     // Runs of a child session are told by their calls.
     else if (place.child === '') this.#takeRun(record, place.atMs);
   }
@@ -158,11 +175,16 @@ export class SpanWriter<Span> {
     const atMs = Number(startedAtMs);
     const endMs = atMs + Number(durationMs) + Number(waitedMs ?? 0);
     const { writes } = record;
+    const key = keyOf(child, String(callId));
+    const request = this.#requests.get(key);
+    this.#requests.delete(key);
     const span = this.#sink.start({
       name: `${operations.tool} ${String(name)}`,
       atMs,
       parent,
+      remote: parent === undefined ? toRemote(request) : undefined,
       attributes: {
+        ...(request === undefined ? {} : { [names.method]: String(request['method']) }),
         ...this.#common(operations.tool),
         [names.tool]: String(name),
         [names.toolType]: 'function',
@@ -185,7 +207,6 @@ export class SpanWriter<Span> {
         atMs: Number(retry['atMs']),
         attributes: { [names.error]: String(retry['code']) },
       });
-    const key = keyOf(child, String(callId));
     for (const inner of this.#inside.get(key) ?? []) this.#write(inner, span);
     this.#inside.delete(key);
     this.#sink.end(span, {
@@ -226,6 +247,20 @@ interface Place {
 
 function keyOf(child: string, callId: string): string {
   return `${child}\n${JSON.stringify(callId)}`;
+}
+
+/** What an edited log holds may be anything. */
+function toRemote(request: Fields | undefined): RemoteParent | undefined {
+  const [, traceId = '', spanId = '', flags = ''] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(request?.['traceparent'])) ?? [];
+  if (traceId === '') return undefined;
+  const state = request?.['tracestate'];
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    traceState: typeof state === 'string' ? state : undefined,
+  };
 }
 
 function strictest(decisions: readonly Fields[]): string {

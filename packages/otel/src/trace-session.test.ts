@@ -1,6 +1,7 @@
 import { ask, definePolicy, defineTool, deny, type Model, toolError } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { createSession, memoryStore } from '@holdfast/session';
+import { createRedactor } from '@holdfast/session/redact';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
@@ -25,12 +26,13 @@ const outer = defineTool({
 });
 const tools = [inner, outer, failing];
 
-function start(options: { readonly content?: boolean } = {}) {
+function start({ redacted = false, ...options }: { readonly content?: boolean; readonly redacted?: boolean } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const tracer = provider.getTracer('test');
   const store = memoryStore();
-  const session = createSession({ id: 's', store });
+  const redactor = createRedactor({ key: 'a secret of at least sixteen bytes' });
+  const session = createSession({ id: 's', store, ...(redacted ? { redactor } : {}) });
   const parent = tracer.startSpan('request');
   const stop = traceSession(session, { tracer, context: trace.setSpan(ROOT_CONTEXT, parent), ...options });
   const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
@@ -159,4 +161,56 @@ test('a log gives the same spans as OTLP, and the same ids each time', async () 
   const live = spans().find(({ name }) => name === 'execute_tool outer');
   const nanoseconds = String(BigInt(live?.startTime[0] ?? 0) * 1_000_000_000n + BigInt(live?.startTime[1] ?? 0));
   expect(first?.scopeSpans[0]?.spans[0]).toMatchObject({ startTimeUnixNano: nanoseconds });
+});
+
+test('a plan and a run are one trace each below the request, also where another process resumes them', async () => {
+  const { session, stop, spans, parent } = start();
+  const read = { type: 'tool-call-end', name: 'read', decisions: [], startedAtMs: 5, durationMs: 1 };
+  const record = (entry: { readonly type: string }): void => void session.record(entry as never);
+  expect(stop.traceparent('c')).toBe(`00-${parent.spanContext().traceId}-${parent.spanContext().spanId}-01`);
+  record({ type: 'run-resume', run: 2, turn: 1 } as never);
+  const ofRun = stop.traceparent('c');
+  record({ ...read, callId: 'c', run: 2, outcome: { kind: 'ok' } } as never);
+  record({ type: 'plan-resume', plan: 3, digest: 'd' } as never);
+  record({ type: 'plan-start', plan: 3, digest: 'd' } as never);
+  expect(stop.traceparent('plan_3_read')).not.toBe(ofRun);
+  record({ ...read, callId: 'plan_3_read', outcome: { kind: 'ok' } } as never);
+  record({ type: 'plan-end', plan: 3, status: 'succeeded' } as never);
+  record({ type: 'run-end', run: 2, status: 'completed' } as never);
+  stop();
+  expect(tree(spans())).toEqual([
+    'execute_tool read < invoke_agent',
+    'execute_tool read < invoke_workflow',
+    'invoke_workflow < request',
+    'invoke_agent < request',
+  ]);
+  // What a request of the call was told is its run's span.
+  expect(ofRun).toBe(`00-${parent.spanContext().traceId}-${spans()[3]?.spanContext().spanId}-01`);
+  expect(stop.traceparent('c')).toBe(`00-${parent.spanContext().traceId}-${parent.spanContext().spanId}-01`);
+});
+
+test.each(['', '00-0-1-01', '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 7])(
+  'a call of an MCP client with the trace %j has no parent of it',
+  (traceparent) => {
+    const { session, stop, spans } = start();
+    session.record({ type: 'mcp-trace', callId: 'c', method: 'tools/call', traceparent });
+    session.record({
+      type: 'tool-call-end',
+      callId: 'c',
+      name: 'inner',
+      outcome: { kind: 'ok' },
+      startedAtMs: 1,
+      durationMs: 1,
+    });
+    stop();
+    expect(tree(spans())).toEqual(['execute_tool inner < request']);
+  },
+);
+
+test('content has the masks of the log', async () => {
+  const { spans, session, stop } = start({ content: true, redacted: true });
+  const say = defineTool({ name: 'say', description: 'Says.', effects: 'none', execute: () => 'password=hunter2' });
+  await executeToolCall({ id: 'c', name: 'say', arguments: {} }, { tools: [say], session });
+  stop();
+  expect(spans()[0]?.attributes['gen_ai.tool.call.result']).toMatch(/^password=\[redacted/);
 });

@@ -1,6 +1,8 @@
 import type { Session } from '@holdfast/session';
 import {
   type Context,
+  createTraceState,
+  isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -9,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { names } from './names.ts';
-import { type SpanOptions, type SpanSink, SpanWriter } from './spans.ts';
+import { type RemoteParent, type SpanOptions, type SpanSink, SpanWriter } from './spans.ts';
 
 export interface TraceSessionOptions extends SpanOptions {
   readonly tracer: Tracer;
@@ -17,18 +19,26 @@ export interface TraceSessionOptions extends SpanOptions {
   readonly context?: Context;
 }
 
-/**
- * Sends the session's runs, plans and calls to an OpenTelemetry tracer, from its records: with the names and the masks of its log.
- * Returns a function that ends it, and the spans that are open.
- */
+/** Ends the tracing, and the spans that are open. */
+export interface StopTracing {
+  (): void;
+  /**
+   * The W3C `traceparent` for a request that a call makes, such as to an MCP server: the plan or run that the call is in, else the given
+   * `context`. The span of the call itself is made from its record, when it has ended.
+   */
+  traceparent(callId: string): string | undefined;
+}
+
+/** Sends the session's runs, plans and calls to an OpenTelemetry tracer, from its records: with the names and the masks of its log. */
 export function traceSession(
   session: Session,
   { tracer, context = ROOT_CONTEXT, content }: TraceSessionOptions,
-): () => void {
+): StopTracing {
   const sink: SpanSink<Span> = {
-    start({ name, atMs, parent, attributes }) {
-      const around = parent === undefined ? context : trace.setSpan(context, parent);
-      return tracer.startSpan(name, { kind: SpanKind.INTERNAL, startTime: atMs, attributes }, around);
+    start({ name, atMs, parent, remote, attributes }) {
+      const around = parent === undefined ? findAround(remote, context) : trace.setSpan(context, parent);
+      const kind = remote === undefined ? SpanKind.INTERNAL : SpanKind.SERVER;
+      return tracer.startSpan(name, { kind, startTime: atMs, attributes }, around);
     },
     event: (span, { name, atMs, attributes }) => void span.addEvent(name, attributes, atMs),
     end(span, { atMs, attributes, error }) {
@@ -43,7 +53,20 @@ export function traceSession(
     lastMs = record.atMs;
     writer.take(record);
   });
-  return () => {
+  const end = (): void => {
     if (stop()) writer.close(lastMs);
   };
+  const traceparent = (callId: string): string | undefined => {
+    const around = (writer.findOpen(callId) ?? trace.getSpan(context))?.spanContext();
+    if (around === undefined || !isSpanContextValid(around)) return undefined;
+    return `00-${around.traceId}-${around.spanId}-${around.traceFlags.toString(16).padStart(2, '0')}`;
+  };
+  return Object.assign(end, { traceparent });
+}
+
+function findAround(remote: RemoteParent | undefined, context: Context): Context {
+  if (remote === undefined) return context;
+  const { traceState, ...ids } = remote;
+  const state = traceState === undefined ? {} : { traceState: createTraceState(traceState) };
+  return trace.setSpanContext(context, { ...ids, ...state, isRemote: true });
 }

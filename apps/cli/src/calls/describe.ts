@@ -53,14 +53,15 @@ type Entry = readonly [label: string, texts: readonly string[]];
 
 /** Everything about one call: a label and its texts for each fact that is known. */
 export function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
-  const { end, start } = use;
+  const { end, start, approvals } = use;
+  const facts = end?.facts ?? approvals.at(-1)?.facts;
   const entries: readonly Entry[] = [
     ['asked by', [describeAsker(use)]],
-    ['arguments', [toText(end?.rawArguments ?? use.message?.arguments)]],
+    ['arguments', [toText(argumentsOf(use))]],
     ['input', listInput(use)],
-    ['facts', end?.facts === undefined ? [] : describeFacts(end.facts)],
+    ['facts', facts === undefined ? [] : describeFacts(facts)],
     ['policies', listDecisions(use)],
-    ['approval', use.approvals.map(describeApproval)],
+    ['approval', use.approvals.map((approval) => describeApproval(approval, use))],
     ['resolution', listResolution(use)],
     ['failed', listFailed(use)],
     ['outcome', [end === undefined ? describeUnended(use) : describeOutcome(end)]],
@@ -89,23 +90,33 @@ function describeAsker({ message, parentId, sessionId, end }: CallUse): string {
   return end?.turn === undefined ? `the host${session}` : `the model in turn ${end.turn}${session}`;
 }
 
+/** A call that waits, and that no model of ours asked for, has them in its question alone. */
+function argumentsOf({ end, message, approvals }: CallUse): unknown {
+  return end?.rawArguments ?? message?.arguments ?? approvals.at(-1)?.input;
+}
+
 /** The parsed input, where it differs from the arguments. */
-function listInput({ end, start }: CallUse): readonly string[] {
-  const input = end?.input ?? start?.input;
+function listInput(use: CallUse): readonly string[] {
+  const { end, start, approvals } = use;
+  const input = end?.input ?? start?.input ?? approvals.at(-1)?.input;
   if (input === undefined) return end?.outcome.kind === 'ok' ? [] : ['not parsed: the call ended before that'];
-  const isSame =
-    JSON.stringify(input) ===
-    (typeof end?.rawArguments === 'string' ? end.rawArguments : JSON.stringify(end?.rawArguments));
+  const raw = argumentsOf(use);
+  const isSame = JSON.stringify(input) === (typeof raw === 'string' ? raw : JSON.stringify(raw));
   return isSame ? ['same as the arguments'] : [toText(input)];
 }
 
-function listDecisions({ decisions, end }: CallUse): readonly string[] {
-  if (decisions.length === 0 && end !== undefined) return ['none ran'];
+function listDecisions({ decisions, approvals, end }: CallUse): readonly string[] {
+  if (decisions.length === 0 && end !== undefined) return approvals.length === 0 ? ['none ran'] : [];
   return decisions.map(describePolicyDecision);
 }
 
-function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]): string {
-  const asked = `asked by ${asks.map(({ policy }) => policy).join(', ')}`;
+/** With the reasons, unless the decisions have them: an answered call ends without those that asked. */
+function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number], { decisions }: CallUse): string {
+  const told = new Set(decisions.map(describePolicyDecision));
+  const askers = asks.map(({ policy, reason }) =>
+    reason === undefined || told.has(`ask by ${policy}: ${reason}`) ? policy : `${policy} (${reason})`,
+  );
+  const asked = `asked by ${askers.join(', ')}`;
   if (answer === undefined) return `${asked}, not answered`;
   const given = answer.answer;
   const who = answer.by === undefined ? '' : ` by ${answer.by}`;

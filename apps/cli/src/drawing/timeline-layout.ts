@@ -5,8 +5,11 @@ import { formatCount, formatDuration, toLine } from '@holdfast/orchestrator/text
 const maxDrawnRows = 500;
 const labelWidth = 220;
 /** Characters that fit in a label. */
-const maxLabel = 28;
+const maxLabel = 26;
 const axisWidth = 760;
+/** Of that, the column of decisions, if there are any. */
+const decidedWidth = 160;
+const maxDecided = 30;
 const rowHeight = 24;
 const headHeight = 28;
 const width = labelWidth + axisWidth + 70;
@@ -27,6 +30,9 @@ export interface Bar {
   readonly workMs: number;
   readonly toMs: number;
   readonly retriesMs: readonly number[];
+  /** The decision about a call. */
+  readonly decided?: string;
+  readonly why?: string;
 }
 
 interface Span {
@@ -48,6 +54,7 @@ export interface TimelineRow {
   readonly work?: Span;
   /** Failed attempts. */
   readonly retries: readonly number[];
+  readonly decided: string;
 }
 
 /** A timeline in pixels: what `trace --html` writes as SVG and the studio draws. */
@@ -57,6 +64,8 @@ export interface Timeline {
   readonly labelWidth: number;
   readonly rowHeight: number;
   readonly headHeight: number;
+  /** Where the decisions are. */
+  readonly decidedX: number;
   readonly ticks: readonly { readonly x: number; readonly label: string }[];
   readonly rows: readonly TimelineRow[];
   /** Rows that are not drawn. */
@@ -66,21 +75,23 @@ export interface Timeline {
 export function drawTimeline(all: readonly Bar[]): Timeline {
   const bars = longest(all);
   const totalMs = Math.max(1, ...bars.map(({ toMs }) => toMs));
+  const axis = axisWidth - (bars.some(({ decided = '' }) => decided !== '') ? decidedWidth : 0);
+  const at = (ms: number): number => Math.round((labelWidth + (ms / totalMs) * axis) * 10) / 10;
   return {
     width,
     height: headHeight + bars.length * rowHeight + 8,
     labelWidth,
     rowHeight,
     headHeight,
-    ticks: ticksOf(totalMs).map((tickMs) => ({ x: placeOf(tickMs, totalMs), label: labelOf(tickMs) })),
-    rows: bars.map((bar, row) => drawRow(bar, headHeight + row * rowHeight, totalMs)),
+    decidedX: labelWidth + axis + 20,
+    ticks: ticksOf(totalMs).map((tickMs) => ({ x: at(tickMs), label: labelOf(tickMs) })),
+    rows: bars.map((bar, row) => drawRow(bar, headHeight + row * rowHeight, at)),
     leftOut: all.length - bars.length,
   };
 }
 
-function drawRow(bar: Bar, y: number, totalMs: number): TimelineRow {
-  const { name, state, tone, target, readyMs, fromMs, workMs, toMs, retriesMs } = bar;
-  const at = (ms: number): number => placeOf(ms, totalMs);
+function drawRow(bar: Bar, y: number, at: (ms: number) => number): TimelineRow {
+  const { name, state, tone, target, readyMs, fromMs, workMs, toMs, retriesMs, decided = '', why = '' } = bar;
   // Bars of no length stay visible.
   const span = (from: number, to: number): Span => ({
     x: at(from),
@@ -93,6 +104,8 @@ function drawRow(bar: Bar, y: number, totalMs: number): TimelineRow {
     waitMs > 0 ? `waited ${formatDuration(waitMs)} before starting` : '',
     personMs > 0 ? `waited ${formatDuration(personMs)} for a person` : '',
     retriesMs.length > 0 ? `${formatCount(retriesMs.length, 'attempt')} failed before the last one` : '',
+    decided,
+    why,
   ].filter((text) => text !== '');
   return {
     target,
@@ -104,6 +117,7 @@ function drawRow(bar: Bar, y: number, totalMs: number): TimelineRow {
     ...(personMs > 0 ? { person: span(fromMs, workMs) } : {}),
     ...(isSuspended(state) ? {} : { work: span(workMs, toMs) }),
     retries: retriesMs.map(at),
+    decided: toLine(decided, maxDecided),
   };
 }
 
@@ -135,10 +149,6 @@ function ticksOf(totalMs: number): readonly number[] {
     steps.find((candidate) => totalMs / candidate <= maxTicks) ??
     Math.ceil(totalMs / maxTicks / (24 * hour)) * 24 * hour;
   return Array.from({ length: Math.floor(totalMs / step) + 1 }, (_, index) => index * step);
-}
-
-function placeOf(ms: number, totalMs: number): number {
-  return Math.round((labelWidth + (ms / totalMs) * axisWidth) * 10) / 10;
 }
 
 function labelOf(tickMs: number): string {

@@ -6,7 +6,6 @@ import { labelText, quoteResult, quoteText } from '../calls/foreign-text.ts';
 import { listCallIds, shortenCallIds } from '../calls/ids.ts';
 import {
   describePolicyDecision,
-  formatArguments,
   formatCallEnd,
   formatChildRun,
   formatLate,
@@ -17,7 +16,7 @@ import { CallTree, formatTold, type Told } from '../calls/tree.ts';
 import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';
 import { describeIntegrity } from './damage.ts';
 import { LeftOpen } from './left-open.ts';
-import { describeMcpRecord } from './mcp-records.ts';
+import { describeEvent, describeMcpRecord } from './mcp-records.ts';
 import { describeGrant, describePlan, describePlanRecord, describeProblem, describeSaid } from './plan-run.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './records.ts';
 
@@ -176,6 +175,7 @@ function describeRecord(
     case 'guard-undone':
     case 'mcp-question':
     case 'mcp-refused':
+    case 'mcp-trace':
       return wrapBlock(`  ${toPrintable(describeMcpRecord(record))}`, columns - 1).map(colors.dim);
     case 'restore':
       return [colors.dim(`  The state was restored to ${formatCount(record.toSeq, 'record')}.`)];
@@ -193,7 +193,7 @@ function describeRecord(
       return [];
     case 'event':
       return [
-        ...record.events.map(({ type, payload }) => `  event ${toPrintable(type)}  ${formatArguments(payload)}`),
+        ...record.events.flatMap((event) => wrapBlock(`  ${toPrintable(describeEvent(event))}`, columns - 1)),
         ...(record.changes ?? []).flatMap(describeGrant),
       ].map(colors.dim);
     case 'plan-end':

@@ -1,3 +1,7 @@
+import type { Json } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core/internal';
+import { formatArguments } from '../calls/line.ts';
+
 /** Records of the guard and of MCP servers that belong to no stage of a call. */
 export type ShownMcpRecord =
   | {
@@ -13,6 +17,7 @@ export type ShownMcpRecord =
       readonly tool: string;
       readonly decidedIn: string;
     }
+  | { readonly type: 'mcp-trace'; readonly callId: string; readonly traceparent: string }
   | { readonly type: 'mcp-question'; readonly server: string; readonly message: string; readonly action: string }
   | {
       readonly type: 'mcp-refused';
@@ -33,6 +38,8 @@ export function describeMcpRecord(record: ShownMcpRecord): string {
       return `undo of the call ${record.callId}: ${record.files.join(', ')}`;
     case 'guard-noted':
       return `\`${record.tool}\` of the MCP server \`${record.server}\`: decided and recorded in the session ${record.decidedIn}`;
+    case 'mcp-trace':
+      return `the call ${record.callId} is in the trace ${record.traceparent.split('-')[1] ?? ''} of its client`;
     case 'mcp-question':
       return `the MCP server \`${record.server}\` asked the user, who answered ${record.action}: ${record.message}`;
     case 'mcp-refused':
@@ -40,6 +47,14 @@ export function describeMcpRecord(record: ShownMcpRecord): string {
     default:
       return record satisfies never;
   }
+}
+
+/** One line for an event; its texts are not made printable. The guard's decisions are told, other events shown. */
+export function describeEvent({ type, payload }: { readonly type: string; readonly payload: Json }): string {
+  const { verdict, reason, callId } = isPlainObject(payload) ? payload : {};
+  if (type !== 'guard-decided' || typeof verdict !== 'string' || typeof callId !== 'string')
+    return `event ${type}  ${formatArguments(payload)}`;
+  return `the guard answered ${callId} with ${verdict}${typeof reason === 'string' ? `: ${reason}` : ''}`;
 }
 
 function describeRefusal({

@@ -138,6 +138,7 @@ const shownMcpRecords = [
   v.object({ type: v.literal('guard-kept'), callId: v.string(), files: v.number(), left: v.array(v.string()) }),
   v.object({ type: v.literal('guard-undone'), callId: v.string(), files: v.array(v.string()) }),
   v.object({ type: v.literal('guard-noted'), server: v.string(), tool: v.string(), decidedIn: v.string() }),
+  v.object({ type: v.literal('mcp-trace'), callId: v.string(), traceparent: v.string() }),
   v.object({ type: v.literal('mcp-question'), server: v.string(), message: v.string(), action: v.string() }),
   v.object({
     type: v.literal('mcp-refused'),

@@ -96,7 +96,7 @@ function toCount(text: string | null): number {
 }
 
 function describeCall(call: IndexedCall): Record<string, unknown> {
-  const { key, log, callId, child, name, state, decided, message, durationMs, arguments: line } = call;
+  const { key, log, callId, child, name, state, decided, question, message, durationMs, arguments: line } = call;
   const atMs = timeOf(call);
   const tone = toneOf(state);
   return {
@@ -109,6 +109,7 @@ function describeCall(call: IndexedCall): Record<string, unknown> {
     state,
     tone,
     decided,
+    question,
     message,
     durationMs,
     atMs,

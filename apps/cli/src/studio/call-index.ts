@@ -11,6 +11,8 @@ import { type LogPlace, readTail } from './read-tail.ts';
 export interface IndexedCall extends ListedCall {
   readonly key: number;
   readonly log: IndexedLog;
+  /** What a search looks at, in lower case. */
+  readonly searched: string;
 }
 
 /** A log that is followed. */
@@ -28,7 +30,7 @@ export interface CallFilter {
   readonly outcome?: string | undefined;
   /** The `ref` of a log. */
   readonly session?: string | undefined;
-  /** In any case, in tool, arguments, message or id. */
+  /** In any case, in tool, arguments, question, message or id. */
   readonly text?: string | undefined;
 }
 
@@ -50,6 +52,8 @@ export class CallIndex {
   readonly #calls: IndexedCall[] = [];
   #refreshing: Promise<void> | undefined;
   #found: { readonly question: string; readonly calls: readonly IndexedCall[] } | undefined;
+  /** All calls, newest first: sorting takes longer than any filter. */
+  #sorted: { readonly version: number; readonly calls: readonly IndexedCall[] } = { version: -1, calls: [] };
 
   constructor(host: Pick<Host, 'environment' | 'directory'>) {
     this.#host = host;
@@ -81,20 +85,26 @@ export class CallIndex {
     if (this.#found?.question !== question) {
       const { tool, decision, outcome, session, text = '' } = filter;
       const wanted = text.toLowerCase();
-      const calls = this.#calls.filter(
+      const calls = this.#newestFirst().filter(
         (call) =>
           (tool === undefined || call.name === tool) &&
           (decision === undefined || call.decision === decision) &&
           (outcome === undefined || call.state === outcome) &&
           (session === undefined || call.log.ref === session) &&
-          (wanted === '' || holds(call, wanted)),
+          (wanted === '' || call.searched.includes(wanted)),
       );
-      this.#found = {
-        question,
-        calls: calls.toSorted((one, other) => timeOf(other) - timeOf(one) || other.key - one.key),
-      };
+      this.#found = { question, calls };
     }
     return this.#found.calls;
+  }
+
+  #newestFirst(): readonly IndexedCall[] {
+    const { version } = this;
+    if (this.#sorted.version !== version) {
+      const calls = this.#calls.toSorted((one, other) => timeOf(other) - timeOf(one) || other.key - one.key);
+      this.#sorted = { version, calls };
+    }
+    return this.#sorted.calls;
   }
 
   async #refresh(): Promise<void> {
@@ -133,7 +143,7 @@ export class CallIndex {
       reader: new LogCalls((own, call) => {
         const { key, at } = keys.get(own) ?? { key: this.#calls.length, at: calls.length };
         keys.set(own, { key, at });
-        const indexed = { ...call, key, log: followed.log };
+        const indexed = { ...call, key, log: followed.log, searched: searchedOf(call) };
         this.#calls[key] = indexed;
         calls[at] = indexed;
       }),
@@ -148,8 +158,8 @@ export function timeOf({ askedAtMs, startedAtMs, endedAtMs }: ListedCall): numbe
   return askedAtMs ?? startedAtMs ?? endedAtMs ?? 0;
 }
 
-function holds({ name, arguments: line, message, callId }: ListedCall, text: string): boolean {
-  return [name, line, message, callId].some((part) => part.toLowerCase().includes(text));
+function searchedOf({ name, arguments: line, question, message, callId }: ListedCall): string {
+  return [name, line, question, message, callId].join('\n').toLowerCase();
 }
 
 /** `undefined` for a log that was removed meanwhile. */

@@ -111,7 +111,7 @@ function toPlans(records: readonly LogRecord[], calls: readonly IndexedCall[]): 
 }
 
 function toBar(call: IndexedCall, firstMs: number): Bar {
-  const { key, name, state, askedAtMs, endedAtMs, durationMs = 0 } = call;
+  const { key, name, state, decided, question, message, askedAtMs, endedAtMs, durationMs = 0 } = call;
   const fromMs = timeOf(call) - firstMs;
   const toMs = Math.max(fromMs + durationMs, (endedAtMs ?? 0) - firstMs);
   // A call asks before it runs, so the wait comes first and the work last.
@@ -119,8 +119,10 @@ function toBar(call: IndexedCall, firstMs: number): Bar {
     askedAtMs === undefined ? fromMs : endedAtMs === undefined ? toMs : Math.max(fromMs, toMs - durationMs);
   const retriesMs: readonly number[] = [];
   return {
-    name: `${name} ${call.arguments}`,
+    name: `${name} ${withoutBrackets(call.arguments)}`,
     state,
+    decided,
+    why: [question, message].filter((text) => text !== '').join(' '),
     tone: toneOf(state),
     target: key,
     readyMs: fromMs,
@@ -129,6 +131,11 @@ function toBar(call: IndexedCall, firstMs: number): Bar {
     toMs,
     retriesMs,
   };
+}
+
+/** The value of a single argument that is a text: labels are short. */
+function withoutBrackets(line: string): string {
+  return /^\{"[^"]*":"(.*?)"?\}?$/.exec(line)?.[1] ?? line;
 }
 
 /** By how a call ended. */

@@ -16,6 +16,8 @@ export interface ListedCall {
   readonly decided: string;
   /** One line, cut. */
   readonly arguments: string;
+  /** Why a person was asked. */
+  readonly question: string;
   readonly message: string;
   readonly askedAtMs?: number;
   readonly startedAtMs?: number;
@@ -56,6 +58,7 @@ export class LogCalls {
         state: 'waiting',
         decision: 'ask',
         decided: describe(decisions, 'waiting'),
+        question: reasonsOf(decisions),
         askedAtMs: atMs,
       } as const;
       this.#update(pending, child, { ...asked, arguments: toLine(pending['input']) });
@@ -105,7 +108,7 @@ export class LogCalls {
   }
 }
 
-const empty = { state: '', decision: 'none', decided: '', arguments: '', message: '' } as const;
+const empty = { state: '', decision: 'none', decided: '', arguments: '', question: '', message: '' } as const;
 
 /** Generated ids are the same in every run. */
 function placeOf({ run, turn, callId }: Readonly<Record<string, unknown>>, child: string): string {
@@ -127,6 +130,11 @@ function toApproval(json: unknown): { readonly type: 'approve' | 'deny'; readonl
 function strictest(decisions: readonly PolicyDecision[], kind: string): ListedCall['decision'] {
   for (const type of ['deny', 'ask'] as const) if (decisions.some((decision) => decision.type === type)) return type;
   return kind === 'ok' || decisions.length > 0 ? 'allow' : 'none';
+}
+
+function reasonsOf(decisions: readonly PolicyDecision[]): string {
+  const reasons = decisions.flatMap(({ type, reason }) => (type === 'ask' && reason !== undefined ? [reason] : []));
+  return cut([...new Set(reasons)].join(' '));
 }
 
 function describe(

@@ -1,20 +1,17 @@
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { readLog } from '@holdfast/session/jsonl';
 import axe from 'axe-core';
-import { buildPage } from 'holdfast-studio/build';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPage, hasChromium, launchChromium } from '../testing/test-browser.ts';
 import { callEnd, pendingApproval } from '../testing/test-events.ts';
 import { createFolder, type TestFolder } from '../testing/test-folder.ts';
 import { writeLog } from '../testing/test-log.ts';
 import { askToWrite, openTestStudio, runTestPlan } from '../testing/test-studio.ts';
 import { findLog } from '../workspace/session-logs.ts';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const hasChromium = existsSync(executablePath);
 const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
 const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: markup, tools: ['wipe'] };
@@ -37,16 +34,23 @@ const entries = [
   question('c2'),
 ];
 
+let page: readonly string[];
+
+beforeAll(async () => {
+  page = await buildPage();
+});
+
+test('the page takes at most 150 kB', () => {
+  const size = page.reduce((sum, text) => sum + gzipSync(text).length, 0);
+  expect(size).toBeLessThan(150_000);
+});
+
 // Where there is no browser, the raw requests of `server.test.ts` are all there is.
 describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
   let browser: Browser;
-  let page: readonly string[];
-  let size: number;
 
   beforeAll(async () => {
-    page = await buildPage();
-    size = page.reduce((sum, text) => sum + gzipSync(text).length, 0);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 
@@ -92,10 +96,6 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     return records.filter(({ type }) => type === 'approval-answer').map(({ callId, answer }) => ({ callId, answer }));
   }
 
-  test('the page takes at most 150 kB', () => {
-    expect(size).toBeLessThan(150_000);
-  });
-
   test('questions are answered by mouse and by keys, and another tab shows it', async () => {
     await using folder = await createFolder();
     await writeLog(folder.path, 'one', entries);
@@ -127,6 +127,15 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     await using folder = await createFolder({ 'a.txt': 'one\n' });
     await using here = await open(folder);
     await here.tab.getByText('A call that needs a person appears here by itself').waitFor();
+    expect(await findSerious(here.tab)).toEqual([]);
+    await here.tab.getByRole('link', { name: 'All calls' }).click();
+    await here.tab.getByText('There are no calls on this machine yet').waitFor();
+    expect(await findSerious(here.tab)).toEqual([]);
+    // By keys alone, past the links at the top.
+    await here.tab.getByRole('link', { name: 'Inbox' }).click();
+    await here.tab.locator('body').press('Shift+Tab');
+    await here.tab.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    expect(await here.tab.evaluate('document.activeElement.id')).toBe('main');
     const startedAt = performance.now();
     await askToWrite(folder.path, { id: 'files', path: 'a.txt', content: 'two\n' });
     await here.tab.getByText('1 call waits for an answer.').waitFor();
@@ -159,6 +168,23 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     expect(await tab.locator('img, script:not([src="/page.js"])').count()).toBe(0);
     expect(await tab.title()).toBe('(2) Holdfast');
     expect(here.problems).toEqual([]);
+    // Should the page ever try: its policy takes no markup, script, style or picture from a text.
+    const tried = await tab.evaluate(`(async () => {
+      const attempt = (work) => { try { work(); return 'let in'; } catch (thrown) { return thrown.name; } };
+      const script = document.createElement('script');
+      const picture = document.createElement('img');
+      const failed = new Promise((resolve) => picture.addEventListener('error', () => resolve('failed')));
+      picture.src = '/page.js';
+      document.body.append(picture);
+      return [
+        attempt(() => document.body.insertAdjacentHTML('beforeend', '<b>markup</b>')),
+        attempt(() => { script.text = 'document.title = 3'; document.body.append(script); }),
+        await failed,
+        await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'failed'),
+        document.querySelector('b') === null && document.title !== '3',
+      ];
+    })()`);
+    expect(tried).toEqual(['TypeError', 'TypeError', 'failed', 'failed', true]);
   });
 
   test('a plan is drawn, a box leads to its call, and two presets are compared over the session', async () => {
@@ -176,6 +202,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     await tab.getByLabel('After').selectOption('strict');
     await tab.getByRole('button', { name: 'Compare' }).click();
     await tab.getByText(/^2 calls: /).waitFor();
+    await tab.getByText('cannot be judged', { exact: false }).first().waitFor();
+    await tab.emulateMedia({ colorScheme: 'dark' });
+    await tab.setViewportSize({ width: 360, height: 800 });
+    expect(await findSerious(tab)).toEqual([]);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await tab.locator('svg a.bad .box').click();
     await tab.getByRole('heading', { name: 'Why' }).waitFor();
     expect(here.problems).toEqual([]);
@@ -249,6 +280,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped without Chromium)', () => {
     const bare = await context.newPage();
     await bare.goto(`http://${studio.authority}/`);
     await bare.getByText('This tab has no secret').waitFor();
+    expect(await findSerious(bare)).toEqual([]);
+    // Another name for this machine is another origin: it gets nothing, not even with both secrets.
+    const other = await context.newPage();
+    const named = studio.link.replace('127.0.0.1', 'localhost');
+    await expect(other.goto(named)).rejects.toThrow('ERR_HTTP_RESPONSE_CODE_FAILURE');
     expect(await readAnswers(folder, 'one')).toEqual([]);
   });
 });

@@ -287,6 +287,22 @@ test('a guarded agent waits, its question has facts, a yes here lets the call th
   expect(await world.start('PostToolUse', 't1', install, { tool_response: 'ok' }).answer).toMatchObject({ code: 0 });
 
   const { calls } = (await studio.read('calls?limit=1')) as { readonly calls: readonly { key: number; ref: string }[] };
+  // The timeline says why: the decision beside the bar, and the reason of the question.
+  expect(await studio.read(`session?session=${calls[0]?.ref}`)).toMatchObject({
+    timeline: {
+      rows: [
+        {
+          label: expect.stringMatching(/^bash npm install/),
+          told: expect.stringMatching(/for a person, asked: approved by person, .*`npm install` installs/),
+          decided: 'asked: approved by person',
+        },
+      ],
+    },
+  });
+  const { uses } = (await studio.read(`call?key=${calls[0]?.key}`)) as { readonly uses: unknown };
+  expect(JSON.stringify(uses)).toMatch(
+    /"approval",\["asked by \S+ \([^"]*`npm install` installs[^"]*\), approved by person/,
+  );
   const compare = `compare?session=${calls[0]?.ref}&pack=shell-guard`;
   expect(await studio.read(`${compare}&from=recommended&to=strict`)).toMatchObject({
     counts: { tightened: 1, widened: 0 },

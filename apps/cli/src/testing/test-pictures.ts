@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallFacts, Clock, PendingApproval } from '@holdfast/core';
-import { buildPage } from 'holdfast-studio/build';
-import { chromium } from 'playwright-core';
+import { buildPage, launchChromium } from './test-browser.ts';
 import { callEnd, pendingApproval } from './test-events.ts';
 import { writeLog } from './test-log.ts';
 import { askToWrite, openTestStudio } from './test-studio.ts';
 
 const target = fileURLToPath(new URL('../../../docs/guide/recordings/', import.meta.url));
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 // When the logs of tests begin.
 const startMs = Date.UTC(2026, 4, 17);
 const clock: Clock = { now: () => startMs + 75_000, after: () => () => undefined };
@@ -102,7 +100,7 @@ await using studio = await openTestStudio(
   { directory: folder, environment: { HOLDFAST_HOME: home }, clock },
   await buildPage(),
 );
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await launchChromium();
 try {
   const pictures = [
     { name: 'inbox-light', theme: 'light', width: 1100, height: 980, hash: '#/' },

@@ -66,7 +66,7 @@ export function Calls(): ComponentChildren {
     h(
       'div',
       {
-        class: 'list',
+        class: list.key === key && list.total === 0 ? 'list none' : 'list',
         ref: scroller,
         tabIndex: 0,
         role: 'group',
@@ -101,7 +101,7 @@ function range(from: number, to: number): readonly number[] {
 }
 
 function Row({ call, index }: { readonly call: Call; readonly index: number }): ComponentChildren {
-  const { key, name, state, tone, decided, message, durationMs, atMs, line, session } = call;
+  const { key, name, state, tone, decided, question, message, durationMs, atMs, line, session } = call;
   return h(
     'li',
     { style: { top: `${index * rowPx}px`, height: `${rowPx}px` } },
@@ -112,7 +112,7 @@ function Row({ call, index }: { readonly call: Call; readonly index: number }): 
       h('strong', null, name),
       h('span', { class: 'decided' }, decided),
       h('span', { class: 'when' }, durationMs === undefined ? '' : `${formatDuration(durationMs)}, `, formatTime(atMs)),
-      h('span', { class: 'line' }, h('code', null, line), message === '' ? '' : ` ${message}`),
+      h('span', { class: 'line' }, h('code', null, line), ` ${question} ${message}`),
       h('span', { class: 'session' }, session),
     ),
   );

@@ -81,7 +81,7 @@ function toItem({ key, callId, name, change, before, after, reasons, line }: Com
     'li',
     { key: callId },
     h('strong', null, key < 0 ? name : h('a', { href: `#/call/${key}` }, name)),
-    ` ${change}: ${before} → ${after} `,
+    change === 'unknown' ? ' cannot be judged ' : ` ${change}: ${before} → ${after} `,
     h('code', null, line),
     reasons.map((text, index) => h('div', { class: 'text', key: index }, text)),
   );

@@ -92,7 +92,7 @@ export function SessionPage({ id }: { readonly id: string }): ComponentChildren 
 }
 
 function TimelineView({ timeline }: { readonly timeline: Timeline }): ComponentChildren {
-  const { width, height, labelWidth, rowHeight, headHeight, ticks, rows, leftOut } = timeline;
+  const { width, height, labelWidth, rowHeight, headHeight, decidedX, ticks, rows, leftOut } = timeline;
   return h(
     'div',
     null,
@@ -112,7 +112,7 @@ function TimelineView({ timeline }: { readonly timeline: Timeline }): ComponentC
           h('line', { class: 'axis', x1: x, y1: headHeight - 6, x2: x, y2: height }),
           h('text', { class: 'small', x: x + 3, y: 16 }, label),
         ]),
-        rows.map(({ target, tone, label, told, y, person, work }) =>
+        rows.map(({ target, tone, label, told, y, person, work, decided }) =>
           h(
             'a',
             { key: target, href: `#/call/${target}`, class: tone },
@@ -124,6 +124,7 @@ function TimelineView({ timeline }: { readonly timeline: Timeline }): ComponentC
             work === undefined
               ? null
               : h('rect', { class: 'bar', x: work.x, y: y + 5, width: work.width, height: 14, rx: 2 }),
+            h('text', { class: 'small', x: decidedX, y: y + 16 }, decided),
           ),
         ),
       ),

@@ -19,7 +19,7 @@ export const lost: Signal<string> = signal('');
 export const nowMs: Signal<number> = signal(Date.now());
 export const isLoaded: Signal<boolean> = signal(false);
 
-const pollMs = 600;
+const pollMs = 300;
 /** Questions expire without a change of a log. */
 const inboxMs = 10_000;
 let inboxAtMs = 0;

@@ -37,6 +37,7 @@ export interface Call {
   readonly state: string;
   readonly tone: Tone;
   readonly decided: string;
+  readonly question: string;
   readonly message: string;
   readonly durationMs?: number;
   readonly atMs: number;
@@ -91,6 +92,7 @@ export interface Timeline {
   readonly labelWidth: number;
   readonly rowHeight: number;
   readonly headHeight: number;
+  readonly decidedX: number;
   readonly ticks: readonly { readonly x: number; readonly label: string }[];
   readonly rows: readonly {
     readonly target: number;
@@ -100,6 +102,7 @@ export interface Timeline {
     readonly y: number;
     readonly person?: Span;
     readonly work?: Span;
+    readonly decided: string;
   }[];
   readonly leftOut: number;
 }

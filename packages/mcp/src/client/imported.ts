@@ -21,6 +21,11 @@ export interface McpToolsOptions extends ServerPlace, Trust {
   /** The kinds of questions that the server learns it can ask, where there is an `elicit`. Default: both. */
   readonly asks?: readonly QuestionKind[];
   readonly onEvent?: McpListener;
+  /**
+   * The `traceparent` that a call's request has, such as that of `traceSession` of `@holdfast/otel`. A call that `serveMcp` serves has its
+   * client's. Default: none.
+   */
+  readonly traceparent?: (callId: string) => string | undefined;
   /** The definitions that a person has seen; others are withheld. Default: none is. */
   readonly pins?: McpPins;
   /** The name and version of this program, for the server. */

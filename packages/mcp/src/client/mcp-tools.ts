@@ -21,6 +21,7 @@ const rules = {
   elicit: 'any',
   asks: 'list',
   onEvent: 'function',
+  traceparent: 'function',
   pins: 'object',
   client: 'object',
 } as const;

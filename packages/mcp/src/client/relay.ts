@@ -1,6 +1,7 @@
 import type { JsonObject } from '@holdfast/core';
 import type { Elicit } from './elicit.ts';
 import type { McpEvent } from './events.ts';
+import type { TraceContext } from './trace-context.ts';
 
 /** The resource under which a serving host finds the result of the server as it came. */
 export const relayResource = 'mcp-relay';
@@ -23,6 +24,8 @@ export interface Relay {
   result: JsonObject | undefined;
   /** The error of the protocol that the server answered with. */
   error?: Error;
+  /** The trace that the client is in: it goes on to the server. */
+  readonly trace?: TraceContext | undefined;
   /** Whose call it is, with the id of the call. */
   readonly client?: ((callId: string) => CallClient) | undefined;
 }

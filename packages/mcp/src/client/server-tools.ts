@@ -21,6 +21,7 @@ import {
 } from './pins.ts';
 import { isRelay, relayResource } from './relay.ts';
 import { needsTask, runTask } from './task.ts';
+import { readTraceContext } from './trace-context.ts';
 import { toTransportMaker } from './transport.ts';
 
 const nothing: Listed = { tools: [], resources: [], templates: [], prompts: [] };
@@ -238,10 +239,12 @@ export class ServerTools implements McpTools {
   #send(method: string, params: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { signal, callId, resources } = context;
     const relay = resources.get(relayResource);
-    return this.request(method, params, {
+    const isServed = isRelay(relay);
+    const trace = isServed ? relay.trace : readTraceContext({ traceparent: this.#options.traceparent?.(callId) });
+    return this.request(method, trace === undefined ? params : { ...params, _meta: { ...trace } }, {
       signal,
       onProgress: (message) => this.#tellProgress(message, context),
-      client: isRelay(relay) ? relay.client?.(callId) : undefined,
+      client: isServed ? relay.client?.(callId) : undefined,
     });
   }
 

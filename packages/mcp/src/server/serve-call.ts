@@ -18,6 +18,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Elicit } from '../client/elicit.ts';
 import { type Relay, relayResource } from '../client/relay.ts';
+import { readTraceContext } from '../client/trace-context.ts';
 import { AskedCalls } from './asked-calls.ts';
 import { type ClientCall, canElicit, isEqualCall, toCallId } from './client-call.ts';
 import { denyWithheld, type ServedTools, toHeldTool } from './declare-tools.ts';
@@ -97,9 +98,11 @@ export class CallServer {
   }
 
   async #run(call: ClientCall, held: Held, ask: Elicit | undefined): Promise<CallToolResult | InputRequiredResult> {
+    const trace = readTraceContext(call.context.mcpReq._meta);
     const relay: Relay = {
       method: call.method,
       result: undefined,
+      trace,
       client: (callId) => ({
         principal: call.principal,
         ask,
@@ -128,6 +131,7 @@ export class CallServer {
     const fresh = newRequestState();
     const id = toCallId(fresh);
     relay.callId = id;
+    if (trace !== undefined) held.session.record({ type: 'mcp-trace', callId: id, method: call.method, ...trace });
     const ended = await executeToolCall(
       { id, name: call.tool ?? call.asked, arguments: call.input },
       this.#callOptions(call, held.session, relay),

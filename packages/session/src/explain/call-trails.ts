@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, Json, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import type { ApprovalAnswer, CallFacts, Json, PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import type { EffectCheck, ToolCallLateEvent } from '@holdfast/core/types';
 import type { LogRecord } from '../log/log.ts';
@@ -22,6 +22,9 @@ export interface CallRecords {
   /** Questions to a person in order, with their answers. */
   readonly approvals: readonly (Recorded & {
     readonly asks: readonly PolicyDecision[];
+    /** As the question has them. */
+    readonly input?: Json;
+    readonly facts?: CallFacts;
     readonly answer?: Recorded & { readonly answer: ApprovalAnswer; readonly by?: string };
   })[];
   /** A person's statement about the effect, after the process had ended. */
@@ -140,7 +143,9 @@ class TrailReader implements Trails {
     const trail = this.#going(pending['callId'], place, asked);
     if (typeof pending['name'] === 'string') trail.name = pending['name'];
     const asks = Array.isArray(pending['asks']) ? (pending['asks'] as readonly PolicyDecision[]) : [];
-    trail.approvals = [...trail.approvals, { seq: record.seq, atMs: record.atMs, asks }];
+    const { input, facts } = pending as { readonly input?: Json; readonly facts?: CallFacts };
+    const shown = { ...(input === undefined ? {} : { input }), ...(isPlainObject(facts) ? { facts } : {}) };
+    trail.approvals = [...trail.approvals, { seq: record.seq, atMs: record.atMs, asks, ...shown }];
   }
 
   #readAnswer(record: LogRecord, callId: string, place: Place | undefined): void {

@@ -414,9 +414,17 @@ test('what an MCP server asked for, and what was refused, is told in one line ea
   await using folder = await createFolder();
   const refused = { type: 'mcp-refused', reason: 'tool-name', name: 'files_read' };
   await writeLog(folder.path, 'one', [
+    {
+      type: 'event',
+      events: [
+        { type: 'guard-decided', payload: { key: 'c1', callId: 'c1', verdict: 'ask', reason: 'It\x1b deletes.' } },
+        { type: 'guard-decided', payload: 7 },
+      ],
+    },
     { type: 'guard-noted', server: 'files', tool: 'read', inputDigest: 'd', decidedIn: 'mcp-files-1', atMs: 0 },
     { type: 'guard-kept', callId: 'c1', files: 2, left: ['b.bin: larger than 5 bytes'], atMs: 0 },
     { type: 'guard-undone', callId: 'c1', files: ['/w/a.txt'], atMs: 0 },
+    { type: 'mcp-trace', callId: 'c1', method: 'tools/call', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
     { type: 'mcp-question', callId: 'c1', server: 'bank', message: 'Which\x1b[2J account?', action: 'accept' },
     { type: 'mcp-refused', reason: 'server-request', callId: 'c1', server: 'bank', method: 'sampling/createMessage' },
     { type: 'mcp-refused', reason: 'no-access', count: 3 },
@@ -434,16 +442,19 @@ test('what an MCP server asked for, and what was refused, is told in one line ea
       .replaceAll(/\n {4,}/g, ' ')
       .split('\n'),
   ).toEqual([
+    '  the guard answered c1 with ask: It\\x1b deletes.',
+    '  event guard-decided  7',
     expect.stringMatching(/^ {2}`read` of the MCP server `files`: decided and recorded in the session\s+mcp-files-1$/),
     '  2 files kept before the call c1; not kept: b.bin: larger than 5 bytes',
     '  undo of the call c1: /w/a.txt',
+    `  the call c1 is in the trace ${'a'.repeat(32)} of its client`,
     '  the MCP server `bank` asked the user, who answered accept: Which\\x1b[2J account?',
     '  refused: sampling/createMessage, asked for by the MCP server `bank`',
     '  refused: 3 requests without access',
     '  refused: an answer for a call of `pay` whose question is over',
     '  refused: a call of `files_read`, which is served under another name',
     expect.stringContaining('further ones are not recorded'),
-    '  record 10: mcp-refused',
+    '  record 12: mcp-refused',
     '',
   ]);
 });

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { callEnd } from '../../testing/test-events.ts';
+import { callEnd, pendingApproval } from '../../testing/test-events.ts';
 import { createFolder } from '../../testing/test-folder.ts';
 import { createTestHost } from '../../testing/test-host.ts';
 import { writeLog } from '../../testing/test-log.ts';
@@ -71,7 +71,7 @@ test('a call that was asked for, approved, done: everything about it', async () 
     '  policies   allow by holdfast/dangerous: Granted for the session.',
     '             allow by files/read-before-write',
     '             would deny by host/deny-tools: Files are kept.',
-    '  approval   asked by holdfast/dangerous, approved, and granted for the session after 1 ms',
+    '  approval   asked by holdfast/dangerous (It is dangerous.), approved, and granted for the session after 1 ms',
     '  outcome    ok after 3 ms: Wiped.',
     '  changed    - removed a.txt',
     '             event wiped  1',
@@ -132,6 +132,24 @@ test.each([
       callEnd('ok', { name: 'wipe' }),
     ],
     says: ['resolution marked as done by bo, 2026-05-17 00:00:00 UTC, with 7: I looked.'],
+  },
+  {
+    what: 'that waits, and no model of ours asked for: with what its question says',
+    entries: [
+      {
+        type: 'approval-request',
+        pending: pendingApproval({
+          name: 'bash',
+          input: { command: 'npm i x' },
+          facts: { runs: [], reads: [], writes: [], deletes: [], hosts: [], untrusted: true, unclear: [] },
+        }),
+      },
+    ],
+    says: [
+      'arguments  {"command":"npm i x"}',
+      'facts      returns text written by outsiders',
+      'none: waiting for a person',
+    ],
   },
   {
     what: 'begun without an end',
