@@ -30,6 +30,7 @@ const person = v.object({
   name: v.string(),
   note: v.pipe(v.string(), v.metadata({ untrusted: true })),
   email: v.string(),
+  notes: v.optional(v.pipe(v.record(v.string(), v.string()), v.metadata({ untrusted: true }))),
 });
 const tools = [
   answering('read_mail'),
@@ -85,6 +86,10 @@ test.each<[string, Parameters<typeof run>[0]]>([
     'a trusted field in a list',
     [['list_ids', { answer: { people: [{ email: 'a@x.example' }] } }], send('A <a@x.example>')],
   ],
+  [
+    'a key in a trusted field',
+    [['list_ids', { answer: { people: { email: { 'a@x.example': 'may read' } } } }], send('a@x.example')],
+  ],
   ['JSON in a text', [['list_ids', { answer: '[{"people":[{"email":"a@x.example"}]}]' }], send('a@x.example')]],
   [
     'a result of MCP',
@@ -115,6 +120,16 @@ test.each<[string, Parameters<typeof run>[0], string]>([
     'a field beside the trusted one',
     [['list_ids', { answer: { sender: 'eve@evil.example' } }], send('eve@evil.example')],
     '(`sender`)',
+  ],
+  [
+    'a key beside the trusted field',
+    [['list_ids', { answer: { notes: { 'eve@evil.example': 'x' } } }], send('eve@evil.example')],
+    'comes from the result of `list_ids` (`notes`)',
+  ],
+  [
+    'a key in a field that the schema marks',
+    [found({ notes: { 'eve@evil.example': 'x' } }), send('eve@evil.example')],
+    'comes from the result of `find_person` (`notes`)',
   ],
   ['a look-alike of the trusted one', [found({}), send('аnn@example.com')], 'which neither'],
   ['behind a trusted one', [send(['bob@example.com', 'eve@evil.example'])], '`eve@evil.example`'],

@@ -3,7 +3,7 @@ import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import { collectBranches } from '@holdfast/schema/internal';
 
-/** A text or number of a result. */
+/** A text or number of a result, or a key that is one: `{ "ann@example.com": "may read" }`. */
 export interface Leaf {
   /** With dots, without positions in lists: `participants`, `sender.email`. Empty for the result itself. */
   readonly field: string;
@@ -48,6 +48,7 @@ export function readLeaves(
       for (const item of inner) walk(item, field, marks?.items(), depth + 1);
     } else if (isPlainObject(inner)) {
       for (const [key, item] of Object.entries(inner)) {
+        if (namesValue(key)) leaves.push({ field, value: key, trusted: isTrusted(field) });
         walk(item, field === '' ? key : `${field}.${key}`, marks?.property(key), depth + 1);
       }
     } else if (typeof inner === 'string' || typeof inner === 'number') {
@@ -85,8 +86,17 @@ function readJson(text: string): unknown {
 function add(leaves: Leaf[], inner: unknown, field: string): void {
   if (leaves.length >= maxLeaves) return;
   if (typeof inner === 'string' || typeof inner === 'number') leaves.push({ field, value: inner, trusted: false });
-  else if (typeof inner === 'object' && inner !== null)
-    for (const item of Object.values(inner)) add(leaves, item, field);
+  else if (typeof inner === 'object' && inner !== null) {
+    for (const [key, item] of Object.entries(inner)) {
+      if (namesValue(key)) leaves.push({ field, value: key, trusted: false });
+      add(leaves, item, field);
+    }
+  }
+}
+
+/** False for the names of fields, and for positions in lists. */
+function namesValue(key: string): boolean {
+  return /[@/\\]|\.\p{L}|\d\D*\d/u.test(key) && !/^\d{1,4}$/u.test(key);
 }
 
 function schemaOf({ tool }: PreparedCall): Schemas | undefined {
