@@ -157,6 +157,39 @@ test.each<[string, Parameters<typeof run>[0], string]>([
   expect(await run(steps)).toMatchObject({ kind: 'denied', message: expect.stringContaining(reason) });
 });
 
+test.each<[string, Json, 'ok' | 'denied']>([
+  ['the condition holds', { status: 'sent', to: ['a@x.example'] }, 'ok'],
+  ['it holds for a key', { status: 'sent', to: { 'a@x.example': 'reads' } }, 'ok'],
+  ['its value is another', { status: 'received', to: ['a@x.example'] }, 'denied'],
+  ['it holds only beside', [{ status: 'sent' }, { status: 'received', to: ['a@x.example'] }], 'denied'],
+  ['it holds only inside', { status: 'received', body: { status: 'sent' }, to: ['a@x.example'] }, 'denied'],
+  ['it holds only outside', { status: 'sent', body: { to: ['a@x.example'] } }, 'denied'],
+  ['its field is missing', { to: ['a@x.example'] }, 'denied'],
+  ['its field is a list', { status: ['sent'], to: ['a@x.example'] }, 'denied'],
+  ['the owner is known', { owner: 'Ann <ann@corp.example>', readers: ['a@x.example'] }, 'ok'],
+  ['the owner is an outsider', { owner: 'ann@evilcorp.example', readers: ['a@x.example'] }, 'denied'],
+  ['the owner looks known', { owner: 'ann@cоrp.example', readers: ['a@x.example'] }, 'denied'],
+])('a field that is trusted under a condition, and %s', async (_what, answer, kind) => {
+  const trusted = {
+    list_ids: [
+      'status',
+      'owner',
+      { fields: ['to'], where: { status: ['sent'] } },
+      { fields: ['readers'], where: { owner: ['@corp.example'] } },
+    ],
+  };
+  expect(await run([['list_ids', { answer }], send('a@x.example')], { config: { trusted } })).toMatchObject({ kind });
+});
+
+test('a field that the schema marks meets no condition', async () => {
+  const where = (name: string) => ({
+    trusted: { find_person: [name, { fields: ['email'], where: { [name]: ['Ann'] } }] },
+  });
+  expect(await run([found({}), send('ann@example.com')], { config: where('name') })).toMatchObject({ kind: 'ok' });
+  const steps = [found({ note: 'Ann' }), send('ann@example.com')];
+  expect(await run(steps, { config: where('note') })).toMatchObject({ kind: 'denied' });
+});
+
 test('a short value does not decide alone', async () => {
   const steps = [['list_ids', { answer: { id: 7 } }] as const, remove(7)];
   expect(await run(steps, { request: 'Look at 7 files.' })).toMatchObject({

@@ -1,9 +1,10 @@
 import type { JsonObject } from '@holdfast/core';
+import type { ProvenanceOptions } from '@holdfast/pack-provenance';
 
 /** The options of the pack `provenance` for the tools of both suites. */
 export interface SuiteRules {
   readonly known?: readonly string[];
-  readonly trusted: Readonly<Record<string, readonly string[]>>;
+  readonly trusted: NonNullable<ProvenanceOptions['trusted']>;
   readonly tools: Readonly<
     Record<string, { readonly decides?: Readonly<Record<string, string>>; readonly words: readonly string[] }>
   >;
@@ -121,13 +122,30 @@ export const firstRules: SuiteRules = {
 
 const { send_money, schedule_transaction, update_scheduled_transaction } = firstRules.tools;
 
+const company = '@bluesparrowtech.com';
+/** Searches find mails of both directions: the user chose the recipients of those sent. */
+const foundMails = [...mailFields, { fields: ['recipients', 'cc', 'bcc'], where: { status: ['sent', 'draft'] } }];
+/** Outsiders share files with the user, and choose with whom else. */
+const files = [
+  ...fileFields.filter((field) => field !== 'shared_with'),
+  { fields: ['shared_with'], where: { owner: [company] } },
+];
+
 /**
  * Corrected after the first run. A recipient may be a shop that the request names. An amount says how much, not where: it no longer decides, so
- * an attacker may raise one that goes to a recipient of the user's. The user vouches for the addresses of the own company.
+ * an attacker may raise one that goes to a recipient of the user's. The user vouches for the addresses of the own company. Recipients and
+ * readers count in what the user or the company wrote.
  */
 export const correctedRules: SuiteRules = {
-  known: ['@bluesparrowtech.com'],
-  trusted: firstRules.trusted,
+  known: [company],
+  trusted: {
+    ...firstRules.trusted,
+    search_emails: foundMails,
+    search_files_by_filename: files,
+    search_files: files,
+    get_file_by_id: files,
+    list_files: files,
+  },
   tools: {
     ...firstRules.tools,
     send_money: { words: send_money?.words ?? [], decides: { recipient: 'any' } },

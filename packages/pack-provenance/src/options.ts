@@ -10,14 +10,23 @@ export interface DecidingOptions {
   readonly words?: readonly string[] | undefined;
 }
 
+/** A field of results, with dots; or fields of a record whose other fields say that outsiders did not write them. */
+export type TrustedField =
+  | string
+  | {
+      readonly fields: readonly string[];
+      /** By field of the same record, trusted itself, the values that it may have; `@corp.com` for its addresses. */
+      readonly where: Readonly<Record<string, readonly string[]>>;
+    };
+
 /** The options of `provenance`. */
 export interface ProvenanceOptions {
   /** `taint`, `values`, or `plan`, which is `values` and more. Default: the preset's. */
   readonly level?: 'taint' | 'values' | 'plan' | undefined;
   /** By tool. Default: arguments that are named like a recipient or an address, and the hosts and outside paths of the facts. */
   readonly tools?: Readonly<Record<string, DecidingOptions>> | undefined;
-  /** By tool, the fields of its results that outsiders cannot write, with dots; `*` for all. Default: none. */
-  readonly trusted?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** By tool, the fields of its results that outsiders cannot write; `*` for all. Default: none. */
+  readonly trusted?: Readonly<Record<string, readonly TrustedField[]>> | undefined;
   /** Tools of a plan that was made from the request, as by `compilePlan`; in place of `words`. Default: none. */
   readonly planned?: readonly string[] | undefined;
   /** Values that you vouch for: `me@corp.com`, `@corp.com` for its addresses, `*.corp.com` for its hosts. */
@@ -40,6 +49,30 @@ const path = v.pipe(
 );
 const words = v.pipe(v.array(v.pipe(v.string(), v.regex(/^[^*]{2,60}\*?$/u))), v.maxLength(200));
 
+const trustedFields = v.pipe(
+  v.array(
+    v.union([
+      path,
+      v.strictObject({
+        fields: v.pipe(v.array(path), v.minLength(1)),
+        where: v.pipe(
+          v.record(path, v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1))),
+          v.check((where) => Object.keys(where).length > 0, 'must name a field'),
+        ),
+      }),
+    ]),
+  ),
+  v.check(
+    (fields) =>
+      fields.every(
+        (each) =>
+          typeof each === 'string' ||
+          Object.keys(each.where).every((name) => fields.includes(name) || fields.includes('*')),
+      ),
+    'must also trust the fields of `where`: an outsider could write them',
+  ),
+);
+
 export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
   level: v.optional(v.picklist(['taint', 'values', 'plan'])),
   tools: v.optional(
@@ -48,7 +81,7 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
       v.strictObject({ decides: v.optional(v.record(path, v.picklist(kinds))), words: v.optional(words) }),
     ),
   ),
-  trusted: v.optional(v.record(toolName, v.array(path))),
+  trusted: v.optional(v.record(toolName, trustedFields)),
   known: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(3), v.maxLength(500))), v.maxLength(10_000))),
   planned: tools,
   reads: tools,
@@ -61,6 +94,11 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
 export function namedTools(options: ProvenanceOptions): readonly string[] {
   const { tools: configured = {}, trusted = {}, planned = [], reads = [], secrets = [] } = options;
   return [...Object.keys(configured), ...Object.keys(trusted), ...planned, ...reads, ...secrets];
+}
+
+/** The trusted fields of a tool's results. */
+export function trustedOf({ trusted = {} }: ProvenanceOptions, name: string): readonly TrustedField[] {
+  return (Object.hasOwn(trusted, name) ? trusted[name] : undefined) ?? [];
 }
 
 function isToolName(name: string): boolean {

@@ -24,6 +24,8 @@ test.each([
   [{ tools: { send: { decides: { to: 'mail' } } } }],
   [{ tools: { send: { words: ['a*b'] } } }],
   [{ trusted: { send: [''] } }],
+  [{ trusted: { send: [{ fields: ['to'], where: { status: ['sent'] } }] } }],
+  [{ trusted: { send: ['status', { fields: ['to'], where: {} }] } }],
 ])('rejects the options %j', (config) => {
   expect(() => packPolicies(provenance, { config })).toThrow(expect.objectContaining({ code: 'pack.invalid' }));
 });

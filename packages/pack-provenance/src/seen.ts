@@ -3,6 +3,7 @@ import { remove, upsert } from '@holdfast/core';
 import * as v from 'valibot';
 import type { Fingerprint } from './fingerprint.ts';
 import { findForms, formsOf } from './forms.ts';
+import type { TrustedField } from './options.ts';
 import { readingsOf } from './readings.ts';
 import { type Leaf, readLeaves } from './results.ts';
 
@@ -42,7 +43,11 @@ export function noteResult(
     state,
     trusted,
     fingerprint,
-  }: { readonly state: KeyedState<SeenResult>; readonly trusted: readonly string[]; readonly fingerprint: Fingerprint },
+  }: {
+    readonly state: KeyedState<SeenResult>;
+    readonly trusted: readonly TrustedField[];
+    readonly fingerprint: Fingerprint;
+  },
 ): readonly Operation[] {
   const leaves = readLeaves(call, result, trusted);
   const fields = [

@@ -3,7 +3,8 @@ import { toPrintable } from '@holdfast/core/internal';
 import { configured, type DecidingValue, decidingValues } from './deciding.ts';
 import { createFingerprint, isShort } from './fingerprint.ts';
 import { toForm } from './forms.ts';
-import { namedTools, type ProvenanceOptions } from './options.ts';
+import { isKnown } from './known.ts';
+import { namedTools, type ProvenanceOptions, trustedOf } from './options.ts';
 import { type RequestWords, readRequest } from './request.ts';
 import { findSource, noteResult, type SeenResult, type Source, seenSchema } from './seen.ts';
 
@@ -17,7 +18,6 @@ const maxReasons = 3;
  */
 export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult>> {
   const fingerprint = createFingerprint(options.key);
-  const { trusted = {} } = options;
   return definePolicy<SeenResult>({
     name: 'values',
     mentions: namedTools(options),
@@ -32,7 +32,7 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
       const problems = deciding.flatMap((each) => {
         const form = toForm(each.kind, each.value);
         if (form === undefined) return `${describe(each)}, which cannot be read`;
-        if (isKnown(form, options)) return [];
+        if (isKnown(form, options.known ?? [])) return [];
         return findProblem(each, { form, words, asked, source: findSource(state, fingerprint(form)) }) ?? [];
       });
       if (problems.length === 0) return allow;
@@ -45,7 +45,7 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
     onResult: (call, result, { state }) =>
       noteResult(call, result, {
         state,
-        trusted: (Object.hasOwn(trusted, call.tool.name) ? trusted[call.tool.name] : undefined) ?? [],
+        trusted: trustedOf(options, call.tool.name),
         fingerprint,
       }),
   });
@@ -78,21 +78,4 @@ function findProblem(each: DecidingValue, { form, words, asked, source }: Found)
 function describe({ from, value }: DecidingValue): string {
   const text = toPrintable(String(value));
   return `${from.includes(' ') ? from : `\`${from}\``} is \`${text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text}\``;
-}
-
-function isKnown(form: string, { known = [] }: ProvenanceOptions): boolean {
-  const [kind = '', value = ''] = splitForm(form);
-  return known.some((pattern) => {
-    if (pattern.startsWith('@')) return kind === 'address' && value.endsWith(pattern.toLowerCase());
-    if (pattern.startsWith('*.')) {
-      const host = kind === 'url' ? toForm('host', value)?.slice('host:'.length) : kind === 'host' ? value : undefined;
-      return host?.endsWith(pattern.slice(1).toLowerCase()) === true;
-    }
-    return toForm(kind as DecidingValue['kind'], pattern) === form;
-  });
-}
-
-function splitForm(form: string): readonly string[] {
-  const at = form.indexOf(':');
-  return [form.slice(0, at), form.slice(at + 1)];
 }
