@@ -1,2 +1,2 @@
-export type { DecidingOptions, ProvenanceOptions, TrustedField } from './options.ts';
+export type { Decides, DecidingOptions, ProvenanceOptions, TrustedField } from './options.ts';
 export { provenance } from './provenance.ts';

@@ -15,10 +15,11 @@ export function isKnown(form: string, patterns: readonly string[]): boolean {
   });
 }
 
-/** True if the value of a field is one of the patterns. */
+/** True if the value of a field is one of the patterns, letter by letter, or an address of `@corp.com`. */
 export function matchesOne(value: unknown, patterns: readonly string[]): boolean {
-  if (typeof value !== 'string')
-    return (typeof value === 'number' || typeof value === 'boolean') && patterns.includes(String(value));
-  const form = toForm('any', value);
-  return patterns.includes(value) || (form !== undefined && isKnown(form, patterns));
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return false;
+  const text = String(value);
+  const address = toForm('address', text);
+  const domains = patterns.filter((pattern) => pattern.startsWith('@'));
+  return patterns.includes(text) || (address !== undefined && isKnown(address, domains));
 }

@@ -2,12 +2,17 @@ import { checkToolName } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { type Kind, kinds } from './forms.ts';
 
+/** The kind of an argument; `from`: the fields of results that name such things, as `list_files.id`, where also a short id says which it is. */
+export type Decides = Kind | { readonly kind: Kind; readonly from: readonly string[] };
+
 /** The arguments of a tool that decide where its calls go, and the requests that call for it. */
 export interface DecidingOptions {
   /** By argument, with dots between keys, the kind of its value. Items of lists count one by one. */
-  readonly decides?: Readonly<Record<string, Kind>> | undefined;
+  readonly decides?: Readonly<Record<string, Decides>> | undefined;
   /** Words of requests that call for the tool; `delet*` stands for all that begin so. Default: the first word of the tool's name. */
   readonly words?: readonly string[] | undefined;
+  /** True if the request must call for the tool at every level, as for deleting. Default false. */
+  readonly requested?: boolean | undefined;
 }
 
 /** A field of results, with dots; or fields of a record whose other fields say that outsiders did not write them. */
@@ -15,7 +20,7 @@ export type TrustedField =
   | string
   | {
       readonly fields: readonly string[];
-      /** By field of the same record, trusted itself, the values that it may have; `@corp.com` for its addresses. */
+      /** By field of the same record, which outsiders cannot write, the values that it may have; `@corp.com` for its addresses. */
       readonly where: Readonly<Record<string, readonly string[]>>;
     };
 
@@ -49,28 +54,22 @@ const path = v.pipe(
 );
 const words = v.pipe(v.array(v.pipe(v.string(), v.regex(/^[^*]{2,60}\*?$/u))), v.maxLength(200));
 
-const trustedFields = v.pipe(
-  v.array(
-    v.union([
-      path,
-      v.strictObject({
-        fields: v.pipe(v.array(path), v.minLength(1)),
-        where: v.pipe(
-          v.record(path, v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1))),
-          v.check((where) => Object.keys(where).length > 0, 'must name a field'),
-        ),
-      }),
-    ]),
-  ),
-  v.check(
-    (fields) =>
-      fields.every(
-        (each) =>
-          typeof each === 'string' ||
-          Object.keys(each.where).every((name) => fields.includes(name) || fields.includes('*')),
+const kind = v.picklist(kinds);
+const field = v.pipe(
+  v.string(),
+  v.check((name) => isToolName(name.split('.', 1)[0] ?? '') && name.includes('.'), 'must name a tool and a field'),
+);
+const trustedFields = v.array(
+  v.union([
+    path,
+    v.strictObject({
+      fields: v.pipe(v.array(path), v.minLength(1)),
+      where: v.pipe(
+        v.record(path, v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1))),
+        v.check((where) => Object.keys(where).length > 0, 'must name a field'),
       ),
-    'must also trust the fields of `where`: an outsider could write them',
-  ),
+    }),
+  ]),
 );
 
 export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
@@ -78,7 +77,11 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
   tools: v.optional(
     v.record(
       toolName,
-      v.strictObject({ decides: v.optional(v.record(path, v.picklist(kinds))), words: v.optional(words) }),
+      v.strictObject({
+        decides: v.optional(v.record(path, v.union([kind, v.strictObject({ kind, from: v.array(field) })]))),
+        words: v.optional(words),
+        requested: v.optional(v.boolean()),
+      }),
     ),
   ),
   trusted: v.optional(v.record(toolName, trustedFields)),
@@ -93,7 +96,17 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
 /** The tools that the options name: each must exist. */
 export function namedTools(options: ProvenanceOptions): readonly string[] {
   const { tools: configured = {}, trusted = {}, planned = [], reads = [], secrets = [] } = options;
-  return [...Object.keys(configured), ...Object.keys(trusted), ...planned, ...reads, ...secrets];
+  const sources = Object.values(configured).flatMap(({ decides = {} }) =>
+    Object.values(decides).flatMap((each) => (typeof each === 'string' ? [] : each.from)),
+  );
+  return [
+    ...sources.map((source) => source.slice(0, source.indexOf('.'))),
+    ...Object.keys(configured),
+    ...Object.keys(trusted),
+    ...planned,
+    ...reads,
+    ...secrets,
+  ];
 }
 
 /** The trusted fields of a tool's results. */

@@ -1,8 +1,8 @@
 import { allow, definePolicy, type Policy, type PreparedCall } from '@holdfast/core';
-import { configured } from './deciding.ts';
+import { wordsFor } from './deciding.ts';
 import { namedTools, type ProvenanceOptions } from './options.ts';
 import { readRequest } from './request.ts';
-import { answer } from './values.ts';
+import { answer, list } from './values.ts';
 
 /** Asks about changes that the request does not call for, whatever a result says. Keeps no state. */
 export function plan(options: ProvenanceOptions): Policy<undefined> {
@@ -16,7 +16,7 @@ export function plan(options: ProvenanceOptions): Policy<undefined> {
         if (options.planned.includes(name)) return allow;
         return answer(options, `\`${name}\` is not in the plan that was made from the request.`);
       }
-      const words = configured(options, name)?.words ?? [name.split(/[_-]/u)[0] ?? name];
+      const words = wordsFor(options, name);
       if (readRequest(request).callsFor(words)) return allow;
       return answer(options, `The request does not call for \`${name}\`: it has none of the words ${list(words)}.`);
     },
@@ -28,9 +28,4 @@ function onlyReads({ tool, facts }: PreparedCall, { reads = [] }: ProvenanceOpti
   if (facts === undefined || facts.unclear.length > 0) return false;
   const { runs, writes, deletes, hosts } = facts;
   return runs.length + writes.length + deletes.length === 0 && !hosts.some(({ sends }) => sends);
-}
-
-function list(words: readonly string[]): string {
-  const shown = words.slice(0, 8).map((word) => `\`${word}\``);
-  return words.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
 }

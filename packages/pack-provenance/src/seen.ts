@@ -119,6 +119,15 @@ export function findSource(state: KeyedState<SeenResult>, kept: string): Source 
   return foreign?.source;
 }
 
+/** True if one of the fields, as `list_files.id`, had the value, and outsiders could not write it. */
+export function isFrom(state: KeyedState<SeenResult>, kept: string, fields: readonly string[]): boolean {
+  for (const [, seen] of state) {
+    for (const { field, trusted, values } of seen.fields)
+      if (trusted && fields.includes(`${seen.tool}.${field}`) && ` ${values} `.includes(` ${kept} `)) return true;
+  }
+  return false;
+}
+
 /** Made when first looked at: a log that is opened again has only the state. */
 function indexOf(seen: SeenResult): ReadonlyMap<string, Source> {
   const known = indexes.get(seen);
