@@ -1,6 +1,7 @@
 import { checkToolName } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { type Kind, kinds } from './forms.ts';
+import { type PlannedCalls, plannedSchema } from './planned.ts';
 
 /** The kind of an argument; `from`: the fields of results that name such things, as `list_files.id`, where also a short id says which it is. */
 export type Decides = Kind | { readonly kind: Kind; readonly from: readonly string[] };
@@ -32,8 +33,11 @@ export interface ProvenanceOptions {
   readonly tools?: Readonly<Record<string, DecidingOptions>> | undefined;
   /** By tool, the fields of its results that outsiders cannot write; `*` for all. Default: none. */
   readonly trusted?: Readonly<Record<string, readonly TrustedField[]>> | undefined;
-  /** Tools of a plan that was made from the request, as by `compilePlan`; in place of `words`. Default: none. */
-  readonly planned?: readonly string[] | undefined;
+  /**
+   * A plan that was made from the request, before anything else was read: `toPlanned(await compilePlan(…))`. At the level `plan`, a change must be a
+   * call of the plan; in place of `words`. Default: none.
+   */
+  readonly planned?: PlannedCalls | undefined;
   /** Values that you vouch for: `me@corp.com`, `@corp.com` for its addresses, `*.corp.com` for its hosts. */
   readonly known?: readonly string[] | undefined;
   /** Tools that only read, although they do not declare it. Default: those with effects `none`. */
@@ -86,7 +90,7 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
   ),
   trusted: v.optional(v.record(toolName, trustedFields)),
   known: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(3), v.maxLength(500))), v.maxLength(10_000))),
-  planned: tools,
+  planned: v.optional(plannedSchema),
   reads: tools,
   secrets: tools,
   otherwise: v.optional(v.picklist(['ask', 'deny'])),
@@ -95,7 +99,7 @@ export const configSchema: v.GenericSchema<ProvenanceOptions> = v.strictObject({
 
 /** The tools that the options name: each must exist. */
 export function namedTools(options: ProvenanceOptions): readonly string[] {
-  const { tools: configured = {}, trusted = {}, planned = [], reads = [], secrets = [] } = options;
+  const { tools: configured = {}, trusted = {}, planned, reads = [], secrets = [] } = options;
   const sources = Object.values(configured).flatMap(({ decides = {} }) =>
     Object.values(decides).flatMap((each) => (typeof each === 'string' ? [] : each.from)),
   );
@@ -103,7 +107,7 @@ export function namedTools(options: ProvenanceOptions): readonly string[] {
     ...sources.map((source) => source.slice(0, source.indexOf('.'))),
     ...Object.keys(configured),
     ...Object.keys(trusted),
-    ...planned,
+    ...(planned?.plan.nodes ?? []).map(({ tool }) => tool),
     ...reads,
     ...secrets,
   ];

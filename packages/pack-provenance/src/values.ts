@@ -18,6 +18,7 @@ const maxReasons = 3;
  */
 export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult>> {
   const fingerprint = createFingerprint(options.key);
+  const plannedTools = options.planned && new Set(options.planned.plan.nodes.map(({ tool }) => tool));
   return definePolicy<SeenResult>({
     name: 'values',
     mentions: namedTools(options),
@@ -29,7 +30,7 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
       const requested = configured(options, name)?.requested === true;
       if (deciding.length === 0 && !requested) return allow;
       const words = readRequest(request);
-      const asked = options.planned?.includes(name) ?? words.callsFor(wordsFor(options, name));
+      const asked = plannedTools?.has(name) ?? words.callsFor(wordsFor(options, name));
       if (requested && !asked) return answer(options, `The request does not call for \`${name}\`.`);
       const problems = deciding.flatMap((each) => {
         const form = toForm(each.kind, each.value);
