@@ -1,12 +1,11 @@
 import type { JsonObject } from '@holdfast/core';
+import type { Decides, DecidingOptions, ProvenanceOptions } from '@holdfast/pack-provenance';
 
 /** The options of the pack `provenance` for the tools of both suites. */
 export interface SuiteRules {
   readonly known?: readonly string[];
-  readonly trusted: Readonly<Record<string, readonly string[]>>;
-  readonly tools: Readonly<
-    Record<string, { readonly decides?: Readonly<Record<string, string>>; readonly words: readonly string[] }>
-  >;
+  readonly trusted: NonNullable<ProvenanceOptions['trusted']>;
+  readonly tools: Readonly<Record<string, DecidingOptions>>;
 }
 
 /** Only the rules for the tools that a suite has: a rule for a missing tool is an error. */
@@ -119,22 +118,70 @@ export const firstRules: SuiteRules = {
   },
 };
 
-const { send_money, schedule_transaction, update_scheduled_transaction } = firstRules.tools;
+const company = '@bluesparrowtech.com';
+const filesOf = ['search_files_by_filename', 'search_files', 'list_files', 'get_file_by_id', 'create_file'].map(
+  idField,
+);
+const mailsOf = [
+  'search_emails',
+  'get_received_emails',
+  'get_unread_emails',
+  'get_sent_emails',
+  'get_draft_emails',
+].map(idField);
+const eventsOf = ['search_calendar_events', 'get_day_calendar_events', 'create_calendar_event'].map(idField);
+/** Searches find mails of both directions: the user chose the recipients of those sent. */
+const foundMails = [...mailFields, { fields: ['recipients', 'cc', 'bcc'], where: { status: ['sent', 'draft'] } }];
+/** Outsiders share files with the user, and choose with whom else. */
+const files = [
+  ...fileFields.filter((field) => field !== 'shared_with' && field !== 'owner'),
+  { fields: ['owner', 'shared_with'], where: { owner: [company] } },
+];
 
 /**
  * Corrected after the first run. A recipient may be a shop that the request names. An amount says how much, not where: it no longer decides, so
- * an attacker may raise one that goes to a recipient of the user's. The user vouches for the addresses of the own company.
+ * an attacker may raise one that goes to a recipient of the user's. The user vouches for the addresses of the own company. Recipients and
+ * readers count in what the user or the company wrote. The ids of the services are short: an id of a file comes from a list of files, and what
+ * deletes must be in the request.
  */
 export const correctedRules: SuiteRules = {
-  known: ['@bluesparrowtech.com'],
-  trusted: firstRules.trusted,
+  known: [company],
+  trusted: {
+    ...firstRules.trusted,
+    search_emails: foundMails,
+    search_files_by_filename: files,
+    search_files: files,
+    get_file_by_id: files,
+    list_files: files,
+  },
   tools: {
     ...firstRules.tools,
-    send_money: { words: send_money?.words ?? [], decides: { recipient: 'any' } },
-    schedule_transaction: { words: schedule_transaction?.words ?? [], decides: { recipient: 'any' } },
-    update_scheduled_transaction: {
-      words: update_scheduled_transaction?.words ?? [],
-      decides: { id: 'id', recipient: 'any' },
-    },
+    ...revised('send_email', {
+      decides: { recipients: 'address', cc: 'address', bcc: 'address', 'attachments.file_id': idOf(filesOf) },
+    }),
+    ...revised('append_to_file', { decides: { file_id: idOf(filesOf) } }),
+    ...revised('share_file', { decides: { file_id: idOf(filesOf), email: 'address' } }),
+    ...revised('delete_file', { decides: { file_id: idOf(filesOf) }, requested: true }),
+    ...revised('delete_email', { decides: { email_id: idOf(mailsOf) }, requested: true }),
+    ...revised('cancel_calendar_event', { decides: { event_id: idOf(eventsOf) }, requested: true }),
+    ...revised('reschedule_calendar_event', { decides: { event_id: idOf(eventsOf) } }),
+    ...revised('add_calendar_event_participants', { decides: { event_id: idOf(eventsOf), participants: 'address' } }),
+    ...revised('send_money', { decides: { recipient: 'any' } }),
+    ...revised('schedule_transaction', { decides: { recipient: 'any' } }),
+    ...revised('update_scheduled_transaction', {
+      decides: { id: idOf(['get_scheduled_transactions.id']), recipient: 'any' },
+    }),
   },
 };
+
+function idField(tool: string): string {
+  return `${tool}.id_`;
+}
+
+function revised(name: string, rules: DecidingOptions): SuiteRules['tools'] {
+  return { [name]: { ...firstRules.tools[name], ...rules } };
+}
+
+function idOf(from: readonly string[]): Decides {
+  return { kind: 'id', from };
+}

@@ -9,6 +9,8 @@ export interface DecidingValue {
   readonly from: string;
   readonly kind: Kind;
   readonly value: string | number;
+  /** The only fields of results that it may come from, as `list_files.id`. */
+  readonly fields?: readonly string[];
 }
 
 /** The values that decide where a call goes: those the host named for the tool, else those of telling arguments; and what its facts say. */
@@ -16,14 +18,23 @@ export function decidingValues(call: PreparedCall, options: ProvenanceOptions): 
   const decides = configured(options, call.tool.name)?.decides;
   const found: DecidingValue[] = [];
   if (decides !== undefined) {
-    for (const [path, kind] of Object.entries(decides))
-      for (const value of valuesAt(call.input, path.split('.'))) add(found, path, kind, value);
+    for (const [path, how] of Object.entries(decides)) {
+      const { kind, from: fields } = typeof how === 'string' ? { kind: how, from: undefined } : how;
+      const values: DecidingValue[] = [];
+      for (const value of valuesAt(call.input, path.split('.'))) add(values, path, kind, value);
+      found.push(...(fields === undefined ? values : values.map((value) => ({ ...value, fields }))));
+    }
   } else collectByName(call.input, call.tool.effects === 'none' ? addressNames : allNames, '', found);
   const { hosts = [], writes = [], deletes = [] } = call.facts ?? {};
   for (const { host, sends } of hosts) if (sends) found.push({ from: 'its host', kind: 'host', value: host });
   for (const { path, inside } of [...writes, ...deletes])
     if (!inside) found.push({ from: 'its path', kind: 'path', value: path });
   return found;
+}
+
+/** Words of requests that call for the tool. */
+export function wordsFor(options: ProvenanceOptions, name: string): readonly string[] {
+  return configured(options, name)?.words ?? [name.split(/[_-]/u)[0] ?? name];
 }
 
 export function configured(

@@ -24,6 +24,10 @@ test.each([
   [{ tools: { send: { decides: { to: 'mail' } } } }],
   [{ tools: { send: { words: ['a*b'] } } }],
   [{ trusted: { send: [''] } }],
+  [{ trusted: { send: [{ fields: ['to'], where: { status: [] } }] } }],
+  [{ trusted: { send: [{ fields: ['to'], where: {} }] } }],
+  [{ tools: { send: { decides: { to: { kind: 'id', from: ['list'] } } } } }],
+  [{ tools: { send: { decides: { to: { kind: 'id', from: ['A list.id'] } } } } }],
 ])('rejects the options %j', (config) => {
   expect(() => packPolicies(provenance, { config })).toThrow(expect.objectContaining({ code: 'pack.invalid' }));
 });

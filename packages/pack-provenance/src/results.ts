@@ -2,8 +2,10 @@ import type { Json, PolicyResult, PreparedCall } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import { collectBranches } from '@holdfast/schema/internal';
+import { matchesOne } from './known.ts';
+import type { TrustedField } from './options.ts';
 
-/** A text or number of a result. */
+/** A text or number of a result, or a key that is one: `{ "ann@example.com": "may read" }`. */
 export interface Leaf {
   /** With dots, without positions in lists: `participants`, `sender.email`. Empty for the result itself. */
   readonly field: string;
@@ -29,16 +31,26 @@ const maxDepth = 30;
 export function readLeaves(
   call: PreparedCall,
   { value, message }: PolicyResult,
-  trusted: readonly string[],
+  trusted: readonly TrustedField[],
 ): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const bringsForeign = call.facts?.untrusted === true;
-  const named = new Set(trusted);
+  const always = new Set(trusted.filter((each) => typeof each === 'string'));
+  const conditional = trusted.filter((each) => typeof each !== 'string');
+  /** Fields that are trusted in the record that is read, as its other fields say so. */
+  let granted: readonly string[] = [];
   const isTrusted = (field: string): boolean => {
-    if (named.has('*') && !bringsForeign) return true;
-    for (let at = field; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) if (named.has(at)) return true;
+    if (always.has('*') && !bringsForeign) return true;
+    for (let at = field; at !== ''; at = parentOf(at)) if (always.has(at) || granted.includes(at)) return true;
     return false;
   };
+  const isMet = (where: Readonly<Record<string, readonly string[]>>, field: string, record: Node, marks?: Branches) =>
+    Object.entries(where).every(([name, patterns]) => {
+      const key = name.slice(name.lastIndexOf('.') + 1);
+      if (parentOf(name) !== field || !Object.hasOwn(record, key)) return false;
+      const isMarked = marks !== undefined && branchesOf(marks.property(key)).isMarked;
+      return !isMarked && matchesOne(record[key], patterns);
+    });
   const walk = (inner: unknown, field: string, schemas: Schemas | undefined, depth = 0): void => {
     if (leaves.length >= maxLeaves || depth > maxDepth) return;
     const marks = schemas === undefined ? undefined : branchesOf(schemas);
@@ -47,9 +59,14 @@ export function readLeaves(
     } else if (Array.isArray(inner)) {
       for (const item of inner) walk(item, field, marks?.items(), depth + 1);
     } else if (isPlainObject(inner)) {
+      const outer = granted;
+      for (const { fields, where } of conditional)
+        if (isMet(where, field, inner, marks)) granted = [...granted, ...fields];
       for (const [key, item] of Object.entries(inner)) {
+        if (namesValue(key)) leaves.push({ field, value: key, trusted: isTrusted(field) });
         walk(item, field === '' ? key : `${field}.${key}`, marks?.property(key), depth + 1);
       }
+      granted = outer;
     } else if (typeof inner === 'string' || typeof inner === 'number') {
       leaves.push({ field, value: inner, trusted: isTrusted(field) });
     }
@@ -58,6 +75,10 @@ export function readLeaves(
   for (const part of partsOf(value)) walk(part, '', root);
   if (message !== '') leaves.push({ field: 'message', value: message, trusted: false });
   return leaves;
+}
+
+function parentOf(field: string): string {
+  return field.slice(0, Math.max(0, field.lastIndexOf('.')));
 }
 
 /** The value of a result, JSON in a text, and the same in a result of MCP. */
@@ -85,8 +106,17 @@ function readJson(text: string): unknown {
 function add(leaves: Leaf[], inner: unknown, field: string): void {
   if (leaves.length >= maxLeaves) return;
   if (typeof inner === 'string' || typeof inner === 'number') leaves.push({ field, value: inner, trusted: false });
-  else if (typeof inner === 'object' && inner !== null)
-    for (const item of Object.values(inner)) add(leaves, item, field);
+  else if (typeof inner === 'object' && inner !== null) {
+    for (const [key, item] of Object.entries(inner)) {
+      if (namesValue(key)) leaves.push({ field, value: key, trusted: false });
+      add(leaves, item, field);
+    }
+  }
+}
+
+/** False for the names of fields, and for positions in lists. */
+function namesValue(key: string): boolean {
+  return /[@/\\]|\.\p{L}|\d\D*\d/u.test(key) && !/^\d{1,4}$/u.test(key);
 }
 
 function schemaOf({ tool }: PreparedCall): Schemas | undefined {
@@ -96,11 +126,13 @@ function schemaOf({ tool }: PreparedCall): Schemas | undefined {
   return { root, nodes: [root] };
 }
 
-function branchesOf({ root, nodes }: Schemas): {
+interface Branches {
   readonly isMarked: boolean;
   readonly items: () => Schemas;
   readonly property: (key: string) => Schemas;
-} {
+}
+
+function branchesOf({ root, nodes }: Schemas): Branches {
   const branches = new Set<Node>();
   for (const node of nodes) collectBranches(node, root, branches);
   const all = [...branches];

@@ -3,6 +3,7 @@ import { remove, upsert } from '@holdfast/core';
 import * as v from 'valibot';
 import type { Fingerprint } from './fingerprint.ts';
 import { findForms, formsOf } from './forms.ts';
+import type { TrustedField } from './options.ts';
 import { readingsOf } from './readings.ts';
 import { type Leaf, readLeaves } from './results.ts';
 
@@ -42,7 +43,11 @@ export function noteResult(
     state,
     trusted,
     fingerprint,
-  }: { readonly state: KeyedState<SeenResult>; readonly trusted: readonly string[]; readonly fingerprint: Fingerprint },
+  }: {
+    readonly state: KeyedState<SeenResult>;
+    readonly trusted: readonly TrustedField[];
+    readonly fingerprint: Fingerprint;
+  },
 ): readonly Operation[] {
   const leaves = readLeaves(call, result, trusted);
   const fields = [
@@ -101,28 +106,59 @@ function formsIn(text: string, trusted: boolean): Iterable<string> {
   return forms;
 }
 
-const indexes = new WeakMap<SeenResult, ReadonlyMap<string, Source>>();
-
 /** Where the value was seen: in a trusted field if in any, else in the latest result. */
 export function findSource(state: KeyedState<SeenResult>, kept: string): Source | undefined {
   let foreign: { readonly at: number; readonly source: Source } | undefined;
   for (const [key, seen] of state) {
-    const source = indexOf(seen).get(kept);
+    const source = sourceIn(seen, kept);
     if (source?.trusted === true) return source;
     if (source !== undefined && Number(key) > (foreign?.at ?? 0)) foreign = { at: Number(key), source };
   }
   return foreign?.source;
 }
 
-/** Made when first looked at: a log that is opened again has only the state. */
-function indexOf(seen: SeenResult): ReadonlyMap<string, Source> {
-  const known = indexes.get(seen);
-  if (known !== undefined) return known;
-  const index = new Map<string, Source>();
-  for (const { field, trusted, values } of seen.fields) {
-    const source = { call: seen.call, tool: seen.tool, field, trusted };
-    for (const value of values.split(' ')) if (index.get(value)?.trusted !== true) index.set(value, source);
+/** True if one of the fields, as `list_files.id`, had the value, and outsiders could not write it. */
+export function isFrom(state: KeyedState<SeenResult>, kept: string, fields: readonly string[]): boolean {
+  for (const [, seen] of state) {
+    for (const { field, trusted, values } of seen.fields)
+      if (trusted && fields.includes(`${seen.tool}.${field}`) && includesValue(values, kept)) return true;
   }
-  indexes.set(seen, index);
-  return index;
+  return false;
+}
+
+/** A log that is opened again has only the state. Most results are looked at once or twice, which an index is not worth. */
+const looks = new WeakMap<SeenResult, number | ReadonlyMap<string, Source>>();
+const maxLooks = 8;
+
+function sourceIn(seen: SeenResult, kept: string): Source | undefined {
+  const known = looks.get(seen) ?? 0;
+  if (typeof known !== 'number') return known.get(kept);
+  if (known === maxLooks) {
+    const index = new Map<string, Source>();
+    for (const each of seen.fields) {
+      const source = toSource(seen, each);
+      for (const value of each.values.split(' ')) if (index.get(value)?.trusted !== true) index.set(value, source);
+    }
+    looks.set(seen, index);
+    return index.get(kept);
+  }
+  looks.set(seen, known + 1);
+  let found: SeenResult['fields'][number] | undefined;
+  for (const each of seen.fields) {
+    if (found?.trusted !== true && includesValue(each.values, kept)) found = each;
+  }
+  return found && toSource(seen, found);
+}
+
+function toSource({ call, tool }: SeenResult, { field, trusted }: SeenResult['fields'][number]): Source {
+  return { call, tool, field, trusted };
+}
+
+/** True if `kept` is one of the values, which are separated by spaces. */
+function includesValue(values: string, kept: string): boolean {
+  for (let at = values.indexOf(kept); at >= 0; at = values.indexOf(kept, at + 1)) {
+    const end = at + kept.length;
+    if ((at === 0 || values[at - 1] === ' ') && (end === values.length || values[end] === ' ')) return true;
+  }
+  return false;
 }

@@ -2,7 +2,7 @@ import { allow, definePolicy, type KeyedState, type Operation, type Policy, upse
 import { toPrintable } from '@holdfast/core/internal';
 import * as v from 'valibot';
 import { decidingValues } from './deciding.ts';
-import { namedTools, type ProvenanceOptions } from './options.ts';
+import { namedTools, type ProvenanceOptions, trustedOf } from './options.ts';
 import { readLeaves } from './results.ts';
 import { answer } from './values.ts';
 
@@ -18,7 +18,7 @@ interface Brought {
  * State: keyed, the first call that brought either; `failed`, one whose error text nobody has judged.
  */
 export function taint(options: ProvenanceOptions): Policy<KeyedState<Brought>> {
-  const { trusted = {}, secrets } = options;
+  const { secrets } = options;
   return definePolicy<Brought>({
     name: 'taint',
     mentions: namedTools(options),
@@ -40,7 +40,7 @@ export function taint(options: ProvenanceOptions): Policy<KeyedState<Brought>> {
       const leaves =
         state.has('untrusted') && (state.has('secret') || !isSecret)
           ? []
-          : readLeaves(call, result, fieldsOf(trusted, name));
+          : readLeaves(call, result, trustedOf(options, name));
       return [
         ...(!state.has('untrusted') && leaves.some((leaf) => !leaf.trusted && isText(leaf.value))
           ? [upsert('untrusted', brought)]
@@ -52,10 +52,6 @@ export function taint(options: ProvenanceOptions): Policy<KeyedState<Brought>> {
     // The text of an error is untrusted, too, and never seen here.
     reserve: ({ id, tool }, { state }) => (state.has('failed') ? [] : upsert('failed', { call: id, tool: tool.name })),
   });
-}
-
-function fieldsOf(trusted: NonNullable<ProvenanceOptions['trusted']>, name: string): readonly string[] {
-  return (Object.hasOwn(trusted, name) ? trusted[name] : undefined) ?? [];
 }
 
 function isText(value: string | number): boolean {

@@ -1,11 +1,12 @@
 import { allow, ask, type Decision, definePolicy, deny, type KeyedState, type Policy } from '@holdfast/core';
 import { toPrintable } from '@holdfast/core/internal';
-import { configured, type DecidingValue, decidingValues } from './deciding.ts';
+import { configured, type DecidingValue, decidingValues, wordsFor } from './deciding.ts';
 import { createFingerprint, isShort } from './fingerprint.ts';
 import { toForm } from './forms.ts';
-import { namedTools, type ProvenanceOptions } from './options.ts';
+import { isKnown } from './known.ts';
+import { namedTools, type ProvenanceOptions, trustedOf } from './options.ts';
 import { type RequestWords, readRequest } from './request.ts';
-import { findSource, noteResult, type SeenResult, type Source, seenSchema } from './seen.ts';
+import { findSource, isFrom, noteResult, type SeenResult, type Source, seenSchema } from './seen.ts';
 
 const maxReasons = 3;
 
@@ -17,7 +18,7 @@ const maxReasons = 3;
  */
 export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult>> {
   const fingerprint = createFingerprint(options.key);
-  const { trusted = {} } = options;
+  const plannedTools = options.planned && new Set(options.planned.plan.nodes.map(({ tool }) => tool));
   return definePolicy<SeenResult>({
     name: 'values',
     mentions: namedTools(options),
@@ -25,15 +26,19 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
     stateSchema: seenSchema,
     check(call, { state, request }) {
       const deciding = decidingValues(call, options);
-      if (deciding.length === 0) return allow;
-      const words = readRequest(request);
       const { name } = call.tool;
-      const asked = options.planned?.includes(name) ?? words.callsFor(configured(options, name)?.words ?? []);
+      const requested = configured(options, name)?.requested === true;
+      if (deciding.length === 0 && !requested) return allow;
+      const words = readRequest(request);
+      const asked = plannedTools?.has(name) ?? words.callsFor(wordsFor(options, name));
+      if (requested && !asked) return answer(options, `The request does not call for \`${name}\`.`);
       const problems = deciding.flatMap((each) => {
         const form = toForm(each.kind, each.value);
         if (form === undefined) return `${describe(each)}, which cannot be read`;
-        if (isKnown(form, options)) return [];
-        return findProblem(each, { form, words, asked, source: findSource(state, fingerprint(form)) }) ?? [];
+        if (isKnown(form, options.known ?? [])) return [];
+        const kept = fingerprint(form);
+        if (each.fields !== undefined && isFrom(state, kept, each.fields)) return [];
+        return findProblem(each, { form, words, asked, source: findSource(state, kept) }) ?? [];
       });
       if (problems.length === 0) return allow;
       const more = problems.length > maxReasons ? ` And ${problems.length - maxReasons} more.` : '';
@@ -45,7 +50,7 @@ export function values(options: ProvenanceOptions): Policy<KeyedState<SeenResult
     onResult: (call, result, { state }) =>
       noteResult(call, result, {
         state,
-        trusted: (Object.hasOwn(trusted, call.tool.name) ? trusted[call.tool.name] : undefined) ?? [],
+        trusted: trustedOf(options, call.tool.name),
         fingerprint,
       }),
   });
@@ -65,34 +70,24 @@ interface Found {
 }
 
 function findProblem(each: DecidingValue, { form, words, asked, source }: Found): string | undefined {
-  if (words.has(form) || source?.trusted === true) {
+  if (words.has(form) || (source?.trusted === true && each.fields === undefined)) {
     if (!isShort(form) || asked) return undefined;
     return `${describe(each)}, too short to tell where it comes from, and the request does not call for this`;
   }
   if (source === undefined)
     return `${describe(each)}, which neither the request nor a trusted field of a result contains`;
   const field = source.field === '' ? '' : ` (\`${toPrintable(source.field)}\`)`;
-  return `${describe(each)}, which comes from the result of \`${source.tool}\`${field} in \`${toPrintable(source.call)}\`, where outsiders can write`;
+  const why = source.trusted ? `not from ${list(each.fields ?? [])}` : 'where outsiders can write';
+  return `${describe(each)}, which comes from the result of \`${source.tool}\`${field} in \`${toPrintable(source.call)}\`, ${why}`;
+}
+
+/** Names for a message, the first of many. */
+export function list(names: readonly string[]): string {
+  const shown = names.slice(0, 8).map((name) => `\`${name}\``);
+  return names.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
 }
 
 function describe({ from, value }: DecidingValue): string {
   const text = toPrintable(String(value));
   return `${from.includes(' ') ? from : `\`${from}\``} is \`${text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text}\``;
-}
-
-function isKnown(form: string, { known = [] }: ProvenanceOptions): boolean {
-  const [kind = '', value = ''] = splitForm(form);
-  return known.some((pattern) => {
-    if (pattern.startsWith('@')) return kind === 'address' && value.endsWith(pattern.toLowerCase());
-    if (pattern.startsWith('*.')) {
-      const host = kind === 'url' ? toForm('host', value)?.slice('host:'.length) : kind === 'host' ? value : undefined;
-      return host?.endsWith(pattern.slice(1).toLowerCase()) === true;
-    }
-    return toForm(kind as DecidingValue['kind'], pattern) === form;
-  });
-}
-
-function splitForm(form: string): readonly string[] {
-  const at = form.indexOf(':');
-  return [form.slice(0, at), form.slice(at + 1)];
 }

@@ -70,7 +70,9 @@ export function checksFirst({ releases, checks }: ChecksFirstOptions): Policy<Ke
       return stale && succeeded.length > 0 ? [clear, ...succeeded] : succeeded;
     },
     countsFailures: true,
-    reserve({ facts }, { callKey, place }) {
+    reserve({ facts, tool }, { callKey, place }) {
+      // Nothing of its failure stays.
+      if (tool.effects !== 'external' || tool.repeat === 'safe') return [];
       const changes = facts === undefined || place === undefined || describeChange(facts, place) !== undefined;
       return changes ? upsert(`\n${callKey}`, true as const) : [];
     },

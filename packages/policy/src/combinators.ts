@@ -97,7 +97,9 @@ function reserveAll(
   context: ReserveContext<KeyedState<Json>>,
 ): readonly Operation[] {
   const { callKey } = context;
+  const mayEndInDoubt = call.tool.effects === 'external' && call.tool.repeat !== 'safe';
   return parts.flatMap((part) => {
+    if (!mayEndInDoubt && part.countsFailures !== true) return [];
     const state = readPartState(part, context.state);
     const update = part.reserve?.(
       call,

@@ -1,4 +1,16 @@
-import { allow, clear, definePack, definePolicy, deny, type Policy, remove, replace, upsert } from '@holdfast/core';
+import {
+  allow,
+  clear,
+  definePack,
+  definePolicy,
+  defineTool,
+  deny,
+  type Policy,
+  remove,
+  replace,
+  type Tool,
+  upsert,
+} from '@holdfast/core';
 import { jsonSchema } from '@holdfast/schema/json';
 import { expect, test } from 'vitest';
 import { every, some } from './combinators.ts';
@@ -58,6 +70,13 @@ test('what counts failures still does in any wrapping', () => {
     expect(policy).toMatchObject({ countsFailures: true });
   for (const policy of [observe(doubts()), every(doubts()), ofPack])
     expect(policy).not.toHaveProperty('countsFailures');
+});
+
+test('of the parts, only those that count failures reserve for a tool that only reads', () => {
+  const look = defineTool({ name: 'look', description: 'Looks.', effects: 'none', execute: () => 1 });
+  const run = runPolicy(every(doubts(), { ...doubts('counting'), countsFailures: true }));
+  run.doubt({ ...pay, tool: look as Tool }, 's/a');
+  expect(JSON.parse(run.save())).toEqual([['counting/s/a', 0]]);
 });
 
 test('without a reserving part there is no `reserve`', () => {

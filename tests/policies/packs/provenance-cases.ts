@@ -25,6 +25,7 @@ const world: Pick<PresetCases, 'tools' | 'different'> = {
     stand('find_person', 'none'),
     stand('send_mail', 'state'),
     stand('send_failing', 'external'),
+    stand('read_failing', 'none'),
     stand('note', 'state'),
   ],
   // Without a recipient nothing is sent.
@@ -106,6 +107,17 @@ export const cases: PackCases = {
           call: send('bob@example.com'),
           answer: 'ask',
           reason: '`send_failing`',
+        },
+        {
+          after: [find({ email: 'a@x.example' }), { tool: 'read_failing', input: { fails: true }, outcome: 'failed' }],
+          call: send('bob@example.com'),
+          answer: 'ask',
+          reason: '`read_failing`',
+        },
+        {
+          after: [find({ email: 'a@x.example' }), { tool: 'read_failing', input: { answers: 1 } }],
+          call: send('bob@example.com'),
+          answer: 'allow',
         },
       ],
     },

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +9,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHookWorld, type HookWorld } from '../testing/test-hook.ts';
 import { runHere } from '../testing/test-program.ts';
 import { findClient, identifyProcess } from './client-process.ts';
-import { findGoverned } from './governed.ts';
+import { findGoverned, heardRequest, withGoverned } from './governed.ts';
 
 const program = fileURLToPath(new URL('../main.ts', import.meta.url));
 const server = fileURLToPath(new URL('../../../../packages/mcp/src/test-stdio-server.ts', import.meta.url));
 const node = [process.execPath, '--conditions=holdfast-source'] as const;
+
+const fail = (): never => {
+  throw new Error('not called');
+};
 
 /** The proxy of a server `files`, as a child of this process: like its hooks, so both have one client. */
 async function startProxy({ folder, host }: HookWorld): Promise<{
@@ -76,7 +80,13 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
     const secret = { path: join(folder.path, '.env') };
     const read = { name: 'mcp__files__read_file', input: secret };
     const proxy = await startProxy(world);
-    expect(readdirSync(join(folder.path, 'own', 'guard', 'governed'))).toHaveLength(1);
+    const governed = join(folder.path, 'own', 'guard', 'governed');
+    expect(readdirSync(governed)).toHaveLength(1);
+    // What the user types reaches the proxies of this client.
+    const prompt = 'Read a.txt for ann@example.com.';
+    expect(await start('UserPromptSubmit', 'p1', read, { prompt }).answer).toMatchObject({ code: 0 });
+    const told = readdirSync(governed).find((file) => file.endsWith('.request'));
+    expect(JSON.parse(readFileSync(join(governed, String(told)), 'utf8'))).toEqual({ request: prompt });
 
     expect(await start('PreToolUse', 't1', read).answer).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await proxy.call('read_file', secret)).toMatchObject({
@@ -111,6 +121,13 @@ test('only the proxy of the very client counts, and only while it runs', async (
   expect(findGoverned('file', { ...host, client })).toBeUndefined();
   expect(findGoverned('files', { ...host, client: '1 1' })).toBeUndefined();
   expect(findGoverned('files', host)).toBeUndefined();
+  // A hook of another client tells it nothing.
+  const session = { record: () => undefined } as never;
+  const silent = { before: fail, after: fail, end: fail, prompt: async () => [] } as never;
+  await withGoverned(silent, { session, host: { ...host, client: '1 1' } }).prompt('Delete all.');
+  expect(readdirSync(join(folder.path, 'own', 'guard', 'governed'))).toHaveLength(1);
+  await withGoverned(silent, { session, host: { ...host, client } }).prompt('Read all.');
+  expect(readdirSync(join(folder.path, 'own', 'guard', 'governed'))).toHaveLength(2);
   await proxy.end();
   const governed = join(folder.path, 'own', 'guard', 'governed');
   expect(readdirSync(governed)).toEqual([]);
@@ -118,6 +135,11 @@ test('only the proxy of the very client counts, and only while it runs', async (
   const claim = { name: 'files', session: 's', client, proxy: identifyProcess(process.ppid) };
   writeFileSync(join(governed, `${process.pid}.json`), JSON.stringify(claim));
   writeFileSync(join(governed, '2.json'), '{');
+  expect(heardRequest(host)).toBeUndefined();
+  writeFileSync(join(governed, `${process.pid}.request`), '{"request":"Read a.');
+  expect(heardRequest(host)).toBeUndefined();
+  writeFileSync(join(governed, `${process.pid}.request`), '{"request":"Read a.txt."}');
+  expect(heardRequest(host)).toBe('Read a.txt.');
   expect(findGoverned('files', { ...host, client })).toBeUndefined();
 }, 300_000);
 

@@ -27,10 +27,31 @@ export function announceGoverned({ name, session }: GovernedServer, host: GuardH
   // Without an identity a hook could take another server for this one: it decides too.
   if (client === undefined || proxy === undefined) return () => undefined;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const { path, isAlive } of listGoverned(host)) if (!isAlive) rmSync(path, { force: true });
+  const drop = (path: string): void => {
+    for (const file of [path, requestPath(path)]) rmSync(file, { force: true });
+  };
+  for (const { path, isAlive } of listGoverned(host)) if (!isAlive) drop(path);
   const path = join(folder, `${process.pid}.json`);
   writeFileSync(path, `${JSON.stringify({ name, session, client, proxy })}\n`, { mode: 0o600 });
-  return () => rmSync(path, { force: true });
+  return () => drop(path);
+}
+
+/** What the user of this proxy's client typed last, as a hook of the same client heard it; `undefined` before that. */
+export function heardRequest(host: GuardHost): string | undefined {
+  const { request } = readFields(requestPath(join(governedFolder(host), `${process.pid}.json`)));
+  return typeof request === 'string' ? request : undefined;
+}
+
+function tellRequest(request: string, { client, ...host }: HookHost): void {
+  if (client === undefined) return;
+  for (const proxy of listGoverned(host)) {
+    if (!proxy.isAlive || proxy.client !== client) continue;
+    writeFileSync(requestPath(proxy.path), JSON.stringify({ request }), { mode: 0o600 });
+  }
+}
+
+function requestPath(path: string): string {
+  return path.replace(/\.json$/, '.request');
 }
 
 /** The server of that name that a running proxy governs for this very client. */
@@ -41,7 +62,7 @@ export function findGoverned(name: string, { client, ...host }: HookHost): Gover
 
 /**
  * A guard that leaves the calls of governed servers to their proxy, which sees each one: it keeps a note that names the session, and decides
- * nothing.
+ * nothing. The proxy hears what the user typed.
  */
 export function withGoverned(
   guard: Guard,
@@ -49,7 +70,10 @@ export function withGoverned(
 ): Guard {
   return {
     after: (call, report) => guard.after(call, report),
-    prompt: (request) => guard.prompt(request),
+    prompt: (request) => {
+      tellRequest(request, host);
+      return guard.prompt(request);
+    },
     end: () => guard.end(),
     before: async (call) => {
       const [, server, tool = ''] = /^mcp__(.+?)__(.+)$/.exec(call.name) ?? [];

@@ -68,8 +68,8 @@ export interface ReserveContext<State = unknown> extends PolicyContext<State> {
 
 /**
  * Reserves state for a call that may take effect without a counted success: one that ends in doubt, or is nested in a failed call. Runs
- * right before an `external` tool that is not `repeat: 'safe'` begins; stored with the start record, so it survives a crash. Dropped if
- * the tool reports a failure (kept with `countsFailures`), and after a success, which `onResult` sees.
+ * right before an `external` tool that is not `repeat: 'safe'` begins, with `countsFailures` before any; stored with the start record, so it
+ * survives a crash. Dropped if the tool reports a failure (kept with `countsFailures`), and after a success, which `onResult` sees.
  *
  * Must return only `upsert` and `remove`, of keys that no other call sets, because other calls may change the state first; anything else
  * is `policy.denied`. Synchronous. An error denies the call, with the code of a HoldfastError: with parallel calls, the state that
@@ -96,7 +96,10 @@ interface PolicyDefinitionBase<State, Named extends Tools, Input = InputOfTool<N
   readonly mentions?: readonly string[] | undefined;
   /** True if a denial may become an allow over time, as with a rate limit; a preview of a plan then treats it as uncertain. Default false. */
   readonly timed?: boolean;
-  /** True if what it reserves also counts after a failure: a command that failed may have changed files. Default false. */
+  /**
+   * True if what it reserves also counts after a failure: a command that failed may have changed files, and its error is text of outsiders.
+   * `reserve` then runs before every call, also of tools that only read. Default false.
+   */
   readonly countsFailures?: boolean;
   readonly check: PolicyCheck<State, Input>;
   /** Called after every success of every tool, or of `tools`. */

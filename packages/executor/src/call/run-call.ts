@@ -150,9 +150,9 @@ export function enter(call: RunningCall, elsewhere = false): Ended | undefined {
   if (unpaid !== undefined) return unpaid;
   try {
     if (scope.facts !== undefined) scope.facts.begin(call.call);
+    const unreserved = scope.observers.length === 0 ? undefined : scope.features.reserve(call);
+    if (unreserved !== undefined) return unreserved;
     if (tool.effects === 'external') {
-      const unreserved = tool.repeat === 'safe' ? undefined : scope.features.reserve(call);
-      if (unreserved !== undefined) return unreserved;
       if (tool.prepares) call.lateStart = scope.features.startLater(call, () => recordStart(call));
       else writeStart(call);
     }

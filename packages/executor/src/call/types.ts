@@ -237,7 +237,7 @@ export interface CallFeatures {
   keepBegun(call: IdentifiedCall, scope: CallScope): void;
   /** The idempotency key of a call. */
   keyOf(call: RunningCall): string;
-  /** Collects the policies' reservations for an external call, which count if it ends in doubt. */
+  /** Collects the policies' reservations, which count if the call ends in doubt, or fails under a policy that counts failures. */
   reserve(call: RunningCall): Ended | undefined;
   /** A call with reservations has begun. */
   joinReserved(call: RunningCall): void;

@@ -19,13 +19,14 @@ import { type CallScope, companionOf } from '../call/scope.ts';
 import { toEndEvent, toLogEntry } from '../call/settle.ts';
 import type { Ended, Ending, Reservations } from '../call/types.ts';
 
-/** Collects the policies' reservations, which count if the call ends in doubt. A faulty answer denies the call. */
+/** Collects the policies' reservations, which count if the call ends in doubt, or fails under a policy that counts failures. A faulty answer denies the call. */
 export function askReservations(running: RunningCall): Ended | undefined {
   const { call, scope } = running;
   let staging: SessionTransaction | undefined;
   let others = 0;
+  const mayEndInDoubt = call.tool.effects === 'external' && call.tool.repeat !== 'safe';
   for (const bound of scope.observers) {
-    if (bound.policy.reserve === undefined) continue;
+    if (bound.policy.reserve === undefined || !(mayEndInDoubt || bound.policy.countsFailures === true)) continue;
     if (staging === undefined) {
       staging = scope.state.begin();
       stageOthers(call, scope, staging);

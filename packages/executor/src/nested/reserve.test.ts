@@ -73,6 +73,17 @@ const rows: readonly Row[] = [
     state: held,
     options: { policies: [{ ...purse(), countsFailures: true }] },
   },
+  ...(['none', 'state', 'external'] as const).flatMap((effects): readonly Row[] => {
+    const tool = pay(() => toolError('No.'), { effects, repeat: 'safe' });
+    return [
+      {
+        what: `a safe tool of effects ${effects} fails, under a policy that counts failures`,
+        ...{ tool, kind: 'failed', state: held },
+        options: { policies: [{ ...purse(), countsFailures: true }] },
+      },
+      { what: `a safe tool of effects ${effects} fails`, tool, kind: 'failed', state: {} },
+    ];
+  }),
   {
     what: 'it succeeds, under a policy that counts failures',
     tool: pay(() => 1),

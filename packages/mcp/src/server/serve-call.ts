@@ -43,6 +43,7 @@ export type ServedCallOptions = Pick<
 
 export interface CallServerOptions extends ServedCallOptions {
   readonly sessions: McpSessions;
+  readonly request?: ((principal: string) => string | undefined) | undefined;
   readonly waitMs: number;
   readonly clock?: Clock | undefined;
   readonly refusals: Refusals;
@@ -258,20 +259,23 @@ export class CallServer {
     return this.#callable.all;
   }
 
-  #callOptions({ context, signal, tool }: ClientCall, session: Session, relay: Relay): CallOptions {
+  #callOptions({ context, signal, tool, principal }: ClientCall, session: Session, relay: Relay): CallOptions {
     const {
       sessions: _sessions,
       waitMs: _waitMs,
       clock: _clock,
       refusals: _refusals,
+      request: requestOf,
       resources,
       ...options
     } = this.#options;
     const { mcpReq } = context;
     const progressToken = mcpReq._meta?.progressToken;
     let progress = 0;
+    const request = requestOf?.(principal);
     return {
       ...options,
+      ...(request === undefined ? {} : { request }),
       tools: this.#source.held === undefined || tool === undefined ? this.#listCallable() : [toHeldTool(tool)],
       session,
       clock: this.#clock,

@@ -24,6 +24,8 @@ import type { McpSessions } from './sessions.ts';
 
 export interface ServeMcpOptions extends ServedCallOptions {
   readonly sessions: McpSessions;
+  /** The words of the principal's user, for policies, where the host has heard them. Asked at each call; no client can set it. Default: none. */
+  readonly request?: (principal: string) => string | undefined;
   /** The name and version for clients. Default: those of a relayed server. */
   readonly info?: Implementation;
   readonly instructions?: string;
@@ -60,6 +62,7 @@ export interface McpServing {
 
 const rules = {
   sessions: 'object!',
+  request: 'function',
   info: 'object',
   instructions: 'text',
   waitMs: 'number',

@@ -62,8 +62,9 @@ async function answerByState(calls: readonly NamedCall[], stateful: Stateful): P
 }
 
 /** True if only successful calls change the policy's answer. */
-function canForesee({ timed, reserve }: Policy, calls: readonly NamedCall[]): boolean {
+function canForesee({ timed, reserve, countsFailures }: Policy, calls: readonly NamedCall[]): boolean {
   if (timed === true) return false;
+  if (countsFailures === true && reserve !== undefined) return false;
   // The reserve of a call that may have taken effect is known only after the call.
   return reserve === undefined || !calls.some(({ tool }) => tool.effects === 'external' && tool.repeat !== 'safe');
 }

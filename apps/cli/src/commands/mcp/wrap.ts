@@ -5,7 +5,7 @@ import { nodeDisk } from '@holdfast/facts/node';
 import type { FirstClient, McpEvent, ServedTools } from '@holdfast/mcp';
 import { identifyClient } from '../../guard/client-process.ts';
 import { codingPolicies } from '../../guard/coding.ts';
-import { announceGoverned } from '../../guard/governed.ts';
+import { announceGoverned, heardRequest } from '../../guard/governed.ts';
 import { findWorkFolder, homeFolder } from '../../guard/place.ts';
 import { readGuardRules } from '../../guard/rules.ts';
 import { loadMcp } from '../../mcp/load.ts';
@@ -80,7 +80,8 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
       throw thrown;
     }
   };
-  const serving = mcp.serveMcp(open, { sessions, policies, facts, waitMs, clock: host.clock });
+  const request = (): string | undefined => heardRequest(host);
+  const serving = mcp.serveMcp(open, { sessions, policies, facts, waitMs, request, clock: host.clock });
   const connected = serving.stdio({ input: host.stdin, output: host.stdout });
   const stopListening = host.onInterrupt(() => void connected.close());
   await connected.closed;
