@@ -21,7 +21,7 @@ export function guardFolder({ environment, directory }: GuardHost): string {
     : join(home, '.local', 'state', 'holdfast', 'guard');
 }
 
-/** Makes it if it is missing. Links resolved. */
+/** Made if it is missing, and without links: the logs of MCP servers lie there too, out of reach of workspaces. */
 export function openGuardFolder(host: GuardHost): string {
   const folder = guardFolder(host);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
-import { readRuleFile } from '@holdfast/registry/node';
+import { readRuleFile } from '@holdfast/registry/rules';
 import type { SessionLogs } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
 import type { ListPostgresSessionsOptions, PostgresSession } from '@holdfast/session/postgres';

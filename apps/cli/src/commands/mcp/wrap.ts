@@ -97,7 +97,6 @@ export async function wrapServer(entry: ServerEntry, options: WrapOptions, host:
   return 0;
 }
 
-/** The logs of calls that run elsewhere lie with those of the guard, out of reach of workspaces. */
 /** One session for a client process and an entry of its configuration. */
 function toSessionId(entry: ServerEntry, session: string | undefined, host: Host): string {
   if (session !== undefined) {
