@@ -72,11 +72,11 @@ export function testOwnKit(driver: Driver): void {
   const isOurs = ({ name }: { readonly name: string }): boolean => !(driver.decides ?? []).includes(name);
   describe(`${driver.name}: tools of Holdfast in the situations of the kit`, () => {
     test.each(checks.filter(isOurs))('$name', async ({ run }) => {
-      await run();
+      await expect(run()).resolves.toBeUndefined();
     });
 
     test.each(checks.filter((check) => !isOurs(check)))('the framework itself stops: $name', async ({ run }) => {
-      await expect(run()).rejects.toThrow();
+      await expect(run()).rejects.toBeInstanceOf(Error);
     });
   });
 }

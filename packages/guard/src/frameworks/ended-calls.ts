@@ -26,7 +26,7 @@ export class EndedCalls {
     const seq = this.#ends.get(callId);
     if (seq === undefined) return undefined;
     const [record] = this.#session.records(seq);
-    if (record?.callId === callId) return record;
+    if (record?.['callId'] === callId) return record;
     throw new HoldfastError('guard.failed', `The log does not say how the call \`${callId.slice(0, 100)}\` ended.`, {
       data: { callId },
     });
