@@ -132,7 +132,7 @@ describe('a query', () => {
 
   test('a Claude Code that lets a call through when a hook fails is refused', async () => {
     const script = { calls: [pay(3)], supportsBlock: false };
-    await expect(run(script, (guard) => governQuery(guard))).rejects.toThrow();
+    await expect(run(script, (guard) => governQuery(guard))).rejects.toThrow('does not honor onFailure');
   });
 });
 

@@ -73,6 +73,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (message.type === 'control_response') {
     answers.get(message.response.request_id)?.(message.response);
   } else if (message.type === 'user') {
-    run();
+    void run();
   }
 }
