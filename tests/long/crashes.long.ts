@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
-});
+}, 120_000);
 
 test.each(Object.entries(crashKinds))('%s', async (name, kind) => {
   const crashes = amount(name.startsWith('memory') ? 4_000 : 40);

@@ -22,8 +22,8 @@ export interface SharedStore {
   list(): Promise<readonly string[]>;
 }
 
-/** How long the session of a process that was killed stays locked. */
-const leaseMs = 10_000;
+/** How long the session of a process that was killed stays locked: less than the eight seconds in which a hook must answer. */
+const leaseMs = 6_000;
 
 const opened = new Map<string, Promise<SharedStore>>();
 
