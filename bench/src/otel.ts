@@ -15,7 +15,7 @@ const drop = {
   shutdown: async () => undefined,
 };
 
-/** What a governed call costs without a tracer, with one that the SDK has not set up, and with spans that are made and dropped. */
+/** The cost of a governed call without a tracer, with one that no SDK has set up, and with spans that are made and dropped. */
 export async function measureOtel(extent: Extent = everything): Promise<TimeReport> {
   const sdk = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: drop })] }).getTracer('bench');
   const untraced = 'no tracer';

@@ -249,7 +249,7 @@ function keyOf(child: string, callId: string): string {
   return `${child}\n${JSON.stringify(callId)}`;
 }
 
-/** What an edited log holds may be anything. */
+/** An edited log may hold anything. */
 function toRemote(request: Fields | undefined): RemoteParent | undefined {
   const [, traceId = '', spanId = '', flags = ''] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(request?.['traceparent'])) ?? [];

@@ -184,7 +184,7 @@ test('a plan and a run are one trace each below the request, also where another 
     'invoke_workflow < request',
     'invoke_agent < request',
   ]);
-  // What a request of the call was told is its run's span.
+  // A request of the call was told its run's span.
   expect(ofRun).toBe(`00-${parent.spanContext().traceId}-${spans()[3]?.spanContext().spanId}-01`);
   expect(stop.traceparent('c')).toBe(`00-${parent.spanContext().traceId}-${parent.spanContext().spanId}-01`);
 });

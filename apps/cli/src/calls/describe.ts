@@ -91,7 +91,7 @@ function describeAsker({ message, parentId, sessionId, end }: CallUse): string {
 }
 
 /** A call that waits, and that no model of ours asked for, has them in its question alone. */
-function argumentsOf({ end, message, approvals }: CallUse): unknown {
+function argumentsOf({ end, message, approvals }: CallUse): Json | undefined {
   return end?.rawArguments ?? message?.arguments ?? approvals.at(-1)?.input;
 }
 

@@ -1,4 +1,3 @@
-import type { Json } from '@holdfast/core';
 import { isPlainObject } from '@holdfast/core/internal';
 import { formatArguments } from '../calls/line.ts';
 
@@ -50,7 +49,7 @@ export function describeMcpRecord(record: ShownMcpRecord): string {
 }
 
 /** One line for an event; its texts are not made printable. The guard's decisions are told, other events shown. */
-export function describeEvent({ type, payload }: { readonly type: string; readonly payload: Json }): string {
+export function describeEvent({ type, payload }: { readonly type: string; readonly payload: unknown }): string {
   const { verdict, reason, callId } = isPlainObject(payload) ? payload : {};
   if (type !== 'guard-decided' || typeof verdict !== 'string' || typeof callId !== 'string')
     return `event ${type}  ${formatArguments(payload)}`;

@@ -11,7 +11,7 @@ import { type LogPlace, readTail } from './read-tail.ts';
 export interface IndexedCall extends ListedCall {
   readonly key: number;
   readonly log: IndexedLog;
-  /** What a search looks at, in lower case. */
+  /** The texts of a search, in lower case. */
   readonly searched: string;
 }
 

@@ -5,7 +5,7 @@ export { buildPage } from 'holdfast-studio/build';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Whether this machine has the browser that tests of the studio need. */
+/** True if this machine has the browser that tests of the studio need. */
 export const hasChromium: boolean = existsSync(executablePath);
 
 /** Debian's Chromium, or that of `CHROMIUM`. */
