@@ -174,6 +174,20 @@ export const correctedRules: SuiteRules = {
   },
 };
 
+/** What trusting all files costs: the user's and those of others. */
+export const trustingRules: SuiteRules = {
+  ...correctedRules,
+  trusted: {
+    ...correctedRules.trusted,
+    ...Object.fromEntries(
+      ['read_file', 'search_files_by_filename', 'search_files', 'get_file_by_id', 'list_files'].map((name) => [
+        name,
+        ['*'],
+      ]),
+    ),
+  },
+};
+
 function idField(tool: string): string {
   return `${tool}.id_`;
 }
