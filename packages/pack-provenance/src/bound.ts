@@ -1,5 +1,5 @@
 import type { Json, KeyedState, PolicyResult, PreparedCall } from '@holdfast/core';
-import { isPlainObject, sha256, toCanonicalJson } from '@holdfast/core/internal';
+import { isPlainObject, sha256, toCanonicalJson, toPrintable } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import * as v from 'valibot';
 import { follow, type PlannedInputs, type PlannedNode, type PlannedReference } from './planned.ts';
@@ -41,9 +41,10 @@ export function findNode(
   for (const node of nodes) {
     const found = findDifference(call, node, bound);
     if (found === undefined) {
+      // Not by the id of the call: hosts and models use ids again.
       const called = bound.state.get(node.id);
-      if (called === undefined || bound.repeats || called.call === call.id) return node;
-      problems.push(`its node \`${node.id}\` was already called`);
+      if (called === undefined || bound.repeats) return node;
+      problems.push(`its node \`${node.id}\` was already called in \`${toPrintable(called.call)}\``);
     } else problems.push(`${found} its node \`${node.id}\``);
   }
   return { problem: problems.length === 0 ? 'the plan has no such call' : problems.slice(0, maxProblems).join('; ') };
