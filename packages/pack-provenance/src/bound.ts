@@ -21,7 +21,7 @@ export const calledSchema: v.GenericSchema<CalledNode> = v.object({
   values: v.array(v.object({ path: v.string(), value: v.string(), text: v.string(), chars: v.number() })),
 });
 
-/** What calls are compared with. */
+/** The plan's progress, with which a call is compared. */
 export interface Bound {
   readonly state: KeyedState<CalledNode>;
   readonly key: string;
@@ -50,7 +50,7 @@ export function findNode(
   return { problem: problems.length === 0 ? 'the plan has no such call' : problems.slice(0, maxProblems).join('; ') };
 }
 
-/** What the plan needs of the result of a node. */
+/** The parts of a node's result that the plan needs. */
 export function toCalled(call: PreparedCall, node: PlannedNode, { value }: PolicyResult, key: string): CalledNode {
   const values = node.taken.flatMap((path) => {
     const taken = follow(value, path);
