@@ -10,7 +10,7 @@ import { shellGuard } from '@holdfast/pack-shell';
 import { packPolicies } from '@holdfast/policy';
 import type { Figure, FigureReport } from '../report.ts';
 import { type Played, play, type Rules } from './play.ts';
-import { correctedRules, firstRules, rulesFor, type SuiteRules } from './rules.ts';
+import { correctedRules, firstRules, rulesFor, type SuiteRules, trustingRules } from './rules.ts';
 import { readSuites, type Suite } from './suite.ts';
 
 const presets = ['taint', 'values', 'plan', 'strict'];
@@ -31,6 +31,7 @@ export async function measureAgentDojo(): Promise<readonly FigureReport[]> {
         (suite) => rulesOf(suite, preset, which === 'first' ? firstRules : correctedRules),
       ]),
     ),
+    ['values, files trusted', (suite) => rulesOf(suite, 'values', trustingRules)],
     ['values, no rules', () => ({ policies: packPolicies(provenance) })],
     ['plan, no rules', () => ({ policies: packPolicies(provenance, { preset: 'plan' }) })],
     ...others.map((pack): [string, () => Rules] => [pack.name, () => ({ policies: packPolicies(pack), facts })]),

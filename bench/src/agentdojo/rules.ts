@@ -1,5 +1,5 @@
 import type { JsonObject } from '@holdfast/core';
-import type { Decides, DecidingOptions, ProvenanceOptions } from '@holdfast/pack-provenance';
+import type { DecidingOptions, ProvenanceOptions } from '@holdfast/pack-provenance';
 
 /** The options of the pack `provenance` for the tools of both suites. */
 export interface SuiteRules {
@@ -174,6 +174,20 @@ export const correctedRules: SuiteRules = {
   },
 };
 
+/** The cost of trusting all files: the user's and those of others. */
+export const trustingRules: SuiteRules = {
+  ...correctedRules,
+  trusted: {
+    ...correctedRules.trusted,
+    ...Object.fromEntries(
+      ['read_file', 'search_files_by_filename', 'search_files', 'get_file_by_id', 'list_files'].map((name) => [
+        name,
+        ['*'],
+      ]),
+    ),
+  },
+};
+
 function idField(tool: string): string {
   return `${tool}.id_`;
 }
@@ -182,6 +196,6 @@ function revised(name: string, rules: DecidingOptions): SuiteRules['tools'] {
   return { [name]: { ...firstRules.tools[name], ...rules } };
 }
 
-function idOf(from: readonly string[]): Decides {
+function idOf(from: readonly string[]): NonNullable<DecidingOptions['decides']>[string] {
   return { kind: 'id', from };
 }

@@ -1,5 +1,5 @@
 import type { Json, KeyedState, PolicyResult, PreparedCall } from '@holdfast/core';
-import { isPlainObject, sha256, toCanonicalJson } from '@holdfast/core/internal';
+import { isPlainObject, sha256, toCanonicalJson, toPrintable } from '@holdfast/core/internal';
 import { compileSchema } from '@holdfast/schema';
 import * as v from 'valibot';
 import { follow, type PlannedInputs, type PlannedNode, type PlannedReference } from './planned.ts';
@@ -21,7 +21,7 @@ export const calledSchema: v.GenericSchema<CalledNode> = v.object({
   values: v.array(v.object({ path: v.string(), value: v.string(), text: v.string(), chars: v.number() })),
 });
 
-/** What calls are compared with. */
+/** The plan's progress, with which a call is compared. */
 export interface Bound {
   readonly state: KeyedState<CalledNode>;
   readonly key: string;
@@ -41,15 +41,16 @@ export function findNode(
   for (const node of nodes) {
     const found = findDifference(call, node, bound);
     if (found === undefined) {
+      // Not by the id of the call: hosts and models use ids again.
       const called = bound.state.get(node.id);
-      if (called === undefined || bound.repeats || called.call === call.id) return node;
-      problems.push(`its node \`${node.id}\` was already called`);
+      if (called === undefined || bound.repeats) return node;
+      problems.push(`its node \`${node.id}\` was already called in \`${toPrintable(called.call)}\``);
     } else problems.push(`${found} its node \`${node.id}\``);
   }
   return { problem: problems.length === 0 ? 'the plan has no such call' : problems.slice(0, maxProblems).join('; ') };
 }
 
-/** What the plan needs of the result of a node. */
+/** The parts of a node's result that the plan needs. */
 export function toCalled(call: PreparedCall, node: PlannedNode, { value }: PolicyResult, key: string): CalledNode {
   const values = node.taken.flatMap((path) => {
     const taken = follow(value, path);

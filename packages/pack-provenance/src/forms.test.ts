@@ -14,6 +14,7 @@ test.each<[Kind, string | number, string | number]>([
   ['amount', '€1,250.50', '1250.5'],
   ['amount', '1.250,50 EUR', 1250.5],
   ['amount', '0050', 50],
+  ['id', ' 7 ', 7],
   ['text', ' Main  Street 5', 'main street 5'],
   ['any', 'BOB@example.com', 'bob@example.com'],
 ])('as %s, %j and %j are one value', (kind, one, other) => {

@@ -16,13 +16,13 @@ export type PlannedInputs =
   | { readonly type: 'list'; readonly items: readonly PlannedInputs[] }
   | { readonly type: 'object'; readonly members: readonly (readonly [string, PlannedInputs])[] };
 
-/** What `compilePlan` returns: the nodes of `plan`, and the `inputs` of each, in the same order. */
+/** A plan from `compilePlan`: the nodes of `plan`, and the `inputs` of each, in the same order. */
 export interface PlannedCalls {
   readonly plan: { readonly nodes: readonly { readonly id: number | string; readonly tool: string }[] };
   readonly inputs: readonly PlannedInputs[];
 }
 
-/** The option `planned`, from what `compilePlan` or `checkPlan` returns. */
+/** The option `planned`, from a plan of `compilePlan` or `checkPlan`. */
 export function toPlanned({ plan, inputs }: PlannedCalls): JsonObject {
   const nodes = plan.nodes.map(({ id, tool }) => ({ id, tool }));
   // Also drops the optional fields that are undefined, which JSON has none of.

@@ -96,6 +96,38 @@ export const cases: PackCases = {
       ],
     },
     {
+      title: 'a plan made from the request',
+      preset: 'plan',
+      config: {
+        ...trusted,
+        planned: {
+          plan: {
+            nodes: [
+              { id: 0, tool: 'find_person' },
+              { id: 1, tool: 'send_mail' },
+            ],
+          },
+          inputs: [
+            { type: 'value', value: { answers: { email: 'ann@example.com' } } },
+            { type: 'object', members: [['to', { type: 'reference', reference: { from: 0, path: ['email'] } }]] },
+          ],
+        },
+      },
+      ...world,
+      different: [],
+      cases: [
+        { after: [find({ email: 'ann@example.com' })], call: send('ann@example.com'), answer: 'allow' },
+        {
+          after: [find({ email: 'ann@example.com' }), send('ann@example.com')],
+          call: send('ann@example.com'),
+          answer: 'ask',
+          reason: 'was already called',
+        },
+        { call: send('bob@example.com'), answer: 'ask', reason: '`to` is not the value' },
+        { call: note, answer: 'ask', reason: 'the plan has no such call' },
+      ],
+    },
+    {
       title: 'an error brings untrusted text, too',
       preset: 'taint',
       config: { secrets: ['find_person'], trusted: { find_person: ['*'] } },

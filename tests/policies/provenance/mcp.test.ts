@@ -57,7 +57,7 @@ test('without a request, an MCP server asks about every value; only its host can
   const refused = { isError: true, content: [{ text: expect.stringContaining('which neither the request nor') }] };
   const without = await serve({ policies });
   expect(await without.send('bob@example.com')).toMatchObject(refused);
-  // What a client says is no request.
+  // A client cannot set it.
   expect(await without.send('bob@example.com', { _meta: { request: 'Write to bob@example.com.' } })).toMatchObject(
     refused,
   );

@@ -59,7 +59,7 @@ test.each<[string, Parameters<typeof follow>[0], string]>([
   [
     'a node again',
     [deleteReport, ['write_file', { path: 'a', content: 'x' }], deleteReport],
-    'its node `1` was already called',
+    'its node `1` was already called in `call-0`',
   ],
 ])('of an agent with a plan, judges %s', async (_what, steps, problem) => {
   const last = await follow(steps);

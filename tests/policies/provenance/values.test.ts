@@ -119,6 +119,13 @@ test('fingerprints depend on the key', async () => {
   expect(await stateOf('0123456789abcdef')).not.toBe(await stateOf('0123456789abcdeF'));
 });
 
+test('of one result it remembers a bounded number of values', async () => {
+  const session = createSession();
+  const id = Array.from({ length: 2_000 }, (_, index) => `file-${index}-of-many`);
+  await run([['list_ids', { answer: { id, note: id.map((each) => `${each}@evil.example`).join(' ') } }]], { session });
+  expect(JSON.stringify(session.export().slices).length).toBeLessThan(20_000);
+});
+
 test('it remembers the values of the last 100 results', async () => {
   const session = createSession();
   await run([found({})], { session });

@@ -47,7 +47,7 @@ export const config: JsonObject = {
 /** A call: its tool, and its arguments. */
 export type Step = readonly [string, JsonObject];
 
-/** What a test says about its run; the rest is usual. */
+/** The settings of a test's run; the rest is usual. */
 export interface Told {
   readonly request?: string;
   readonly preset?: string;

@@ -82,7 +82,7 @@ describe.each(['here', 'none'] as const)('with a daemon: %s', (mode) => {
     const proxy = await startProxy(world);
     const governed = join(folder.path, 'own', 'guard', 'governed');
     expect(readdirSync(governed)).toHaveLength(1);
-    // What the user types reaches the proxies of this client.
+    // The user's words reach the proxies of this client.
     const prompt = 'Read a.txt for ann@example.com.';
     expect(await start('UserPromptSubmit', 'p1', read, { prompt }).answer).toMatchObject({ code: 0 });
     const told = readdirSync(governed).find((file) => file.endsWith('.request'));

@@ -36,7 +36,7 @@ export function announceGoverned({ name, session }: GovernedServer, host: GuardH
   return () => drop(path);
 }
 
-/** What the user of this proxy's client typed last, as a hook of the same client heard it; `undefined` before that. */
+/** The last prompt that the user of this proxy's client typed, from a hook of the same client; `undefined` before the first. */
 export function heardRequest(host: GuardHost): string | undefined {
   const { request } = readFields(requestPath(join(governedFolder(host), `${process.pid}.json`)));
   return typeof request === 'string' ? request : undefined;
