@@ -49,7 +49,7 @@ test('--version and --help do not load the program, and a command loads only its
   expect(help.stderr).not.toMatch(/node_modules|\/packages\/|\/apps\/cli\/src\/(?!bin|help|commands\/groups)/);
   expect(existsSync(compiled)).toBe(false);
   expect(list('run', '--help')).not.toContain('executor');
-  // What Node.js has compiled is kept for the next start.
+  // Kept for the next start.
   expect(readdirSync(compiled, { recursive: true }).length).toBeGreaterThan(10);
   expect(statSync(compiled).mode & 0o777).toBe(0o700);
   expect(list('verify', 'nothing-like-it')).not.toContain('executor');

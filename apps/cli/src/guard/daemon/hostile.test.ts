@@ -91,7 +91,7 @@ test(`${numRuns} hostile events in one session: each is answered, none that cann
       if (kind !== 'any') expect({ text: text.slice(0, 200), isDenied }).toMatchObject({ isDenied: true });
       expect(`${stdout}${stderr}`).not.toMatch(/CANARY|\n {4}at /);
     }),
-    // Shrinking would go on with another session.
+    // Shrinking would continue in a session that is no longer the same.
     { numRuns, endOnFailure: true },
   );
   const { records, problem } = readLog(join(findLogFolder(guardFolder(host)), 'claude-code-s-1.jsonl'));
