@@ -2,7 +2,7 @@ import { allow, ask, type Decision, definePolicy, deny } from '@holdfast/core';
 import { createSession, memoryStore } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
 import { createGuard, type ReleasingGuard } from '../index.ts';
-import { type ClaudeHookOutput, governQuery } from './claude-agent-sdk.ts';
+import { type ClaudeHookOutput, type GovernedQuery, governQuery } from './claude-agent-sdk.ts';
 
 /** Denies 1, asks about 2 and 4, allows the rest. */
 const byOrder = definePolicy({
@@ -41,10 +41,13 @@ const event = (name: string, order: number, more: object = {}): object => ({
   ...more,
 });
 
-type Governed = ReturnType<typeof governQuery>;
-type Name = keyof Governed['hooks'];
-const fire = (governed: Governed, name: Name, order: number, more?: object): Promise<ClaudeHookOutput> | undefined =>
-  governed.hooks[name][0]?.hooks[0]?.(event(name, order, more));
+type Name = keyof GovernedQuery['hooks'];
+const fire = (
+  governed: GovernedQuery,
+  name: Name,
+  order: number,
+  more?: object,
+): Promise<ClaudeHookOutput> | undefined => governed.hooks[name][0]?.hooks[0]?.(event(name, order, more));
 const decided = (permissionDecision: string, permissionDecisionReason: unknown): object => ({
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision, permissionDecisionReason },
 });
