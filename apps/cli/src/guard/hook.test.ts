@@ -203,12 +203,17 @@ describe('fails closed', () => {
       stdout: '',
       stderr: "Holdfast's hook failed, so the call is denied: it could not decide in time\n",
     });
-    const given = Object.entries(installations).map(([agent, { fields }]) => [agent, fields['timeout']]);
+    const given = Object.entries(installations).map(([agent, { fields }]) => [
+      agent,
+      fields['timeout'] ?? fields['timeoutSec'],
+    ]);
     // In seconds, for Gemini CLI in milliseconds; the modules of the others have their own timers.
     expect(given).toEqual([
       ['claude-code', 10],
       ['codex', 10],
       ['gemini', 10_000],
+      ['cursor', 10],
+      ['copilot', 10],
       ['opencode', undefined],
       ['pi', undefined],
     ]);
