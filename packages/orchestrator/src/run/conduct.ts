@@ -161,6 +161,9 @@ class Conductor {
       case 'check-open':
         this.#open.check(command.position);
         return;
+      case 'check-end':
+        this.#open.checkEnd(command.position);
+        return;
       case 'cancel':
         this.#options.cancel();
         return;

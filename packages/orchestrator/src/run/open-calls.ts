@@ -44,12 +44,18 @@ export class OpenCalls {
 
   /** Reports changes that happened before the call was watched. */
   check(position: number): void {
+    const { session } = this.#state.caller;
+    const question = session.openCall({ callId: this.#callIdOf(position) })?.approvals.at(-1);
+    if (question?.answer !== undefined) this.#onChange(position, { type: 'answer', digest: question.pending.digest });
+    this.checkEnd(position);
+  }
+
+  /** The same for the end alone. */
+  checkEnd(position: number): void {
     const { caller, run } = this.#state;
     const { session } = caller;
-    const call = session.openCall({ callId: this.#callIdOf(position) });
-    const question = call?.approvals.at(-1);
-    if (question?.answer !== undefined) this.#onChange(position, { type: 'answer', digest: question.pending.digest });
-    const known = call === undefined ? readPlanLog(session.records(run), run)?.facts[position] : undefined;
+    if (session.openCall({ callId: this.#callIdOf(position) }) !== undefined) return;
+    const known = readPlanLog(session.records(run), run)?.facts[position];
     if (known?.type === 'tool-call-end' && this.#open.has(position)) {
       this.#onChange(position, { type: 'end', event: known });
     }

@@ -90,5 +90,7 @@ export type StepCommand =
   | { readonly type: 'note-open'; readonly position: number; readonly suspended: Suspended }
   /** Checks what has happened to its open call so far. */
   | { readonly type: 'check-open'; readonly position: number }
+  /** Checks whether its open call has ended. */
+  | { readonly type: 'check-end'; readonly position: number }
   /** Aborts all running calls. */
   | { readonly type: 'cancel' };

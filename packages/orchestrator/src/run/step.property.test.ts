@@ -116,15 +116,17 @@ describe('single steps', () => {
     expect(step(state, { type: 'next' })).toEqual([]);
   });
 
-  test('a call that the host resumes itself stays open, unless the run has stopped', () => {
+  test.each([false, true])('a call that the host resumes itself stays open; stopped: %s', (isStopped) => {
     const state = plain([[]]);
     step(state, { type: 'next' });
     step(state, { type: 'prepared', position: 0, locks: ['x'], delayMs: 0 });
     step(state, { type: 'lock-taken', position: 0 });
+    if (isStopped) step(state, { type: 'over', by: 'aborted' });
     const lost = { type: 'lost', position: 0, thrown: undefined, elsewhere: true } as const;
     expect(step(state, lost)).toEqual([
       { type: 'release', position: 0, locks: ['x'] },
       { type: 'watch', position: 0 },
+      { type: 'check-end', position: 0 },
     ]);
     step(state, { type: 'heard', position: 0, isEnd: true });
     expect([state.open.size, isDone(state)]).toEqual([0, false]);

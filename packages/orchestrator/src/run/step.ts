@@ -189,9 +189,9 @@ function leave(state: RunState, event: EventOf<'returned' | 'lost'>): readonly S
   const release = releaseOf(state, position);
   if (event.type === 'lost') {
     if (!event.elsewhere) return [...release, ...breakOff(state, event.thrown)];
-    if (state.stop !== undefined) return release;
+    // Whoever has it may end it before the run ends, or has already.
     state.open.add(position);
-    return [...release, { type: 'watch', position }];
+    return [...release, { type: 'watch', position }, { type: 'check-end', position }];
   }
   const { outcome } = event;
   if (outcome.kind !== 'suspended') {

@@ -142,6 +142,7 @@ export class World {
         this.tell({ type: 'suspended', position: command.position });
         return;
       case 'check-open':
+      case 'check-end':
         this.#maybeChange(command.position);
         return;
       case 'watch':
