@@ -79,6 +79,22 @@ test('a session that cannot be resumed leaves its log unlocked', async () => {
   openJsonlLog(path).store.close();
 });
 
+test('a session that cannot be resumed is rejected once its store has let it go', async () => {
+  const released = Promise.withResolvers<void>();
+  const store = memoryStore();
+  await (await openSession(store, { id: 'monday' })).close();
+  let isSettled = false;
+  const slow = Object.assign(store, { closed: () => released.promise });
+  const opening = openSession(slow, { id: 'tuesday' }).finally(() => {
+    isSettled = true;
+  });
+  opening.catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isSettled).toBe(false);
+  released.resolve();
+  await expect(opening).rejects.toThrow(code('session.invalid'));
+});
+
 test('an empty file starts a session; a damaged one is rejected and left unchanged', async () => {
   const empty = join(folder, 'empty.jsonl');
   writeFileSync(empty, '');

@@ -1,5 +1,5 @@
 import { HoldfastError, systemClock } from '@holdfast/core';
-import { abandonStore, type OpenedLog, readStore, type SessionLogs, type SessionStore } from '../log/log.ts';
+import { leaveStore, type OpenedLog, readStore, type SessionLogs, type SessionStore } from '../log/log.ts';
 import { checkOpening } from './check-options.ts';
 import { createSessionId } from './id.ts';
 import { createSession } from './live-session.ts';
@@ -33,7 +33,7 @@ export async function openSession(
   try {
     return goOn(opened, options);
   } catch (thrown) {
-    abandonStore(opened.store);
+    await leaveStore(opened.store);
     throw thrown;
   }
 }

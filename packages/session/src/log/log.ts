@@ -136,3 +136,13 @@ export function abandonStore(store: SessionStore): void {
     // The error that prevented the start is more important.
   }
 }
+
+/** The same, and waits until another can open it. */
+export async function leaveStore(store: SessionStore): Promise<void> {
+  abandonStore(store);
+  try {
+    await store.closed?.();
+  } catch {
+    // The error that prevented the start is more important.
+  }
+}
