@@ -205,6 +205,29 @@ test.each([
   await wrong.end();
 });
 
+test('log.database: credentials with a wrong password, which no error has', async () => {
+  const locked = await PostgresServer.start();
+  try {
+    const admin = locked.pool('postgres');
+    await admin.query("CREATE ROLE clerk SUPERUSER LOGIN PASSWORD 'right-7431'");
+    const { rows } = await admin.query<{ hba_file: string }>('SHOW hba_file');
+    await admin.query(`COPY (SELECT 'local all clerk scram-sha-256') TO '${rows[0]?.hba_file}'`);
+    await locked.stop();
+    await locked.resume();
+    const wrong = locked.pool('postgres', { user: 'clerk', password: 'wrong-7431' });
+    for (const use of Object.values(uses)) {
+      const thrown: unknown = await use(wrong).catch((error: unknown) => error);
+      expect(thrown).toMatchObject({ code: 'log.database', reason: 'credentials' });
+      expect(JSON.stringify(thrown) + String(thrown)).not.toContain('7431');
+    }
+    const right = locked.pool('postgres', { user: 'clerk', password: 'right-7431' });
+    const { store } = await openPostgresLog(right, { sessionId: 'a' });
+    store.close();
+  } finally {
+    await locked[Symbol.asyncDispose]();
+  }
+});
+
 test('log.database: failed, and nothing of the group is written', async () => {
   const { store } = await openPostgresLog(pool, { sessionId: 'full' });
   store.append({ type: 'note' }, 0, 1);
