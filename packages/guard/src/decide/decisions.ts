@@ -93,11 +93,12 @@ export function toKey(id: string, subAgentId: string | undefined): string {
 
 /** Equal for a repeated event and for a second call that asks for the same thing. */
 export function digestCall({ name, input, cwd }: GuardedCall): string {
-  return digest(cwd === undefined ? { name, input } : { name, input, cwd });
+  // In the order of keys that the canonical text has.
+  return digest(cwd === undefined ? { input, name } : { cwd, input, name });
 }
 
 export function digestInput(name: string, input: Json): string {
-  return digest({ name, input });
+  return digest({ input, name });
 }
 
 /** The last digests, by text: a call is told several times, and hashing is a third of the time that it takes. */
