@@ -78,7 +78,7 @@ export async function measureFrameworks(extent: Extent = everything): Promise<Re
     ),
   ];
   try {
-    const rows = await compare(subjects, limitRounds({ rounds: 60, warmUpRounds: 30 }, extent));
+    const rows = await compare(subjects, limitRounds({ rounds: 60, warmUpRounds: 200 }, extent));
     const notes = ['in memory and without facts, if a row does not say otherwise; JSON lines without syncing'];
     return { name: 'frameworks: a governed call', notes, rows };
   } finally {

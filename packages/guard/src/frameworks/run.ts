@@ -1,5 +1,5 @@
 import { HoldfastError, isHoldfastError, type Json } from '@holdfast/core';
-import { describeThrown } from '@holdfast/core/internal';
+import { copyJson, describeThrown } from '@holdfast/core/internal';
 import { describeWaiting } from '../agents/agent.ts';
 import type { GuardedCall, GuardRelease, GuardReport, GuardVerdict, ReleasingGuard } from '../decide/types.ts';
 
@@ -180,6 +180,8 @@ function toText(value: unknown): string | undefined {
 
 /** As JSON, so that a call and its record in another process are equal. */
 function toInput(input: unknown): Json {
+  const copied = copyJson(input ?? {});
+  if (copied.ok) return copied.value;
   const text = JSON.stringify(input ?? {});
   return text === undefined ? {} : (JSON.parse(text) as Json);
 }
