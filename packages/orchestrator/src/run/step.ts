@@ -189,7 +189,7 @@ function leave(state: RunState, event: EventOf<'returned' | 'lost'>): readonly S
   const release = releaseOf(state, position);
   if (event.type === 'lost') {
     if (!event.elsewhere) return [...release, ...breakOff(state, event.thrown)];
-    // Whoever has it may end it before the run ends, or has already.
+    // The caller that has it may end it before the run ends, or has already.
     state.open.add(position);
     return [...release, { type: 'watch', position }, { type: 'check-end', position }];
   }
