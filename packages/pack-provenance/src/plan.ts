@@ -6,7 +6,7 @@ import { nodesByTool, type PlannedCalls } from './planned.ts';
 import { readRequest } from './request.ts';
 import { answer, list } from './values.ts';
 
-/** Asks about changes that the request does not call for, whatever a result says. */
+/** Asks about changes that the request does not call for, even if a result does. */
 export function plan(options: ProvenanceOptions): Policy<undefined> | Policy<KeyedState<CalledNode>> {
   return options.planned === undefined ? byWords(options) : byNodes(options, options.planned);
 }

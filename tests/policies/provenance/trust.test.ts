@@ -78,7 +78,7 @@ test('the question names the field that an id should come from', async () => {
   });
 });
 
-test('what must be requested is asked about at every level, whatever its values', async () => {
+test('every level asks about a tool that must be requested, also if its values are known', async () => {
   const config = { tools: { delete_file: { ...files.tools.delete_file, requested: true } } };
   const steps = [listed({ id: 'file-000007' }), remove('file-000007')];
   for (const preset of ['values', 'plan'])

@@ -48,10 +48,21 @@ function hasPackage(agent: string, packages: unknown, settings: string): boolean
     const source: unknown = isPlainObject(given) ? given['source'] : given;
     if (typeof source !== 'string') return false;
     if (source.replace(/^npm:/, '').replace(/(?<=.)@.*$/, '') === packageName(agent)) return true;
-    const path = source.startsWith('file:') ? fileURLToPath(source) : source;
+    const path = toPath(source);
+    if (path === undefined) return false;
     const folder = isAbsolute(path) ? path : join(dirname(settings), path);
     return objectIn(join(folder, 'package.json'))['name'] === packageName(agent);
   });
+}
+
+/** `undefined`: a URL of no file of this machine, such as `file://elsewhere/a`. */
+function toPath(source: string): string | undefined {
+  if (!source.startsWith('file:')) return source;
+  try {
+    return fileURLToPath(source);
+  } catch {
+    return undefined;
+  }
 }
 
 function objectIn(path: string): Readonly<Record<string, unknown>> {

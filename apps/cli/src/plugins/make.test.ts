@@ -174,6 +174,7 @@ describe('an agent that has the plugin', () => {
     ['claude-code', '.claude/settings.json', '{"enabledPlugins":{"holdfast@team":false,"other@team":true}}'],
     ['codex', '.codex/config.toml', '[plugins."holdfast@team"]\nenabled = false\n[plugins."b@team"]\nenabled = true\n'],
     ['opencode', '.config/opencode/opencode.json', '{"plugin":["opencode-helicone", 7]}'],
+    ['opencode', '.config/opencode/opencode.json', '{"plugin":["file://elsewhere/holdfast-opencode", "file:///%00"]}'],
     ['pi', '.pi/agent/settings.json', '{"packages":["../nowhere"]}'],
   ])('%s: not where it is switched off, or is another (%s)', async (agent, path, text) => {
     await using folder = await createFolder({ [path]: text });

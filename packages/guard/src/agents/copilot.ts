@@ -49,7 +49,7 @@ export const copilot: Agent = {
     if (verdict.type === 'allow') return silent;
     const reason = verdict.type === 'deny' ? verdict.reason : describeWaiting(verdict.reason);
     const permissionDecisionReason = reason.trim() || 'Denied by Holdfast.';
-    // Exit code 2 denies whatever is printed; the reason is taken from the output.
+    // Exit code 2 denies the call; the output gives the reason.
     return {
       stdout: JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason }),
       stderr: '',

@@ -83,7 +83,7 @@ test('a waiting call stays so without an answer', async () => {
   expect(ran).toEqual([2]);
 });
 
-test('a no ends the call, whatever is answered later', async () => {
+test('a no ends the call, and a later yes changes nothing', async () => {
   const { own, session, ran } = world();
   await own.run(pay(2));
   await own.answer(pay(2), false, 'Not on Sunday');
